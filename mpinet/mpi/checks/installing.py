@@ -15,9 +15,11 @@ from mpinet.mpi.checks.areas import area_of, area_of_blocks
 from mpinet.mpi.checks.findings import Findings
 from mpinet.mpi.checks.run_checks import Checks
 from mpinet.mpi.checks.terms import FROM_ROOT, NEEDS_BARRIER
+from mpinet.mpi.collectives import objects as collective_objects
 from mpinet.mpi.collectives import plans
 from mpinet.mpi.collectives.algorithms import CollectiveCalls
 from mpinet.mpi.collectives.collective import NOTHING_ALIKE, Terms
+from mpinet.mpi.communicators import neighbors
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.messages import objects
 from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
@@ -131,6 +133,13 @@ def _messages(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
         if number is not None:
             checks.left(number, message)
 
+    def logged_dumps(thing: Any) -> bytes:
+        data = objects.dumps(thing)
+        checks.log(data, True)
+        return data
+
+    yield collective_objects, "dumps", logged_dumps
+    yield neighbors, "dumps", logged_dumps
     yield objects, "loads", checked_loads
     yield plans.BufferReduction, "part", plain_part
     yield Exits, "end", checked_end

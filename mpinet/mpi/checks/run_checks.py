@@ -158,9 +158,14 @@ class Checks:
         made = self.current
         if made is not None:
             made.serials.append(serial)
-            if self._findings.log is not None:
-                made.content = checksum(data, signature is None, made.content)
+            self.log(data, signature is None)
         return CheckedBody.of(data, signature, account.number, serial)
+
+    def log(self, data: bytes, is_object: bool) -> None:
+        """Record the contents of a message of the running processor's call, if calls are logged."""
+        made = self.current
+        if made is not None and self._findings.log is not None:
+            made.content = checksum(data, is_object, made.content)
 
     def sending(self, context: int, data: Any) -> Any:
         """Return the body of a message; a body without a signature is a pickled object."""
