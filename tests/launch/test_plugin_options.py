@@ -136,7 +136,9 @@ CROSSING = """
 """
 
 
-@pytest.mark.parametrize(("sends", "passes"), [("2kB", False), ("3kB", True), ("synchronous", False)])
+@pytest.mark.parametrize(
+    ("sends", "passes"), [("2kB", False), ("3kB", True), ("synchronous", False)]
+)
 def test_messages_above_a_size_wait_for_their_receives(tmp_path, sends, passes):
     status, text = suite(tmp_path, CROSSING, "--mpinet", "2", "--sends", sends)
     assert (status == 0) == passes, text

@@ -194,7 +194,9 @@ def test_an_alarm_without_a_handler_ends_the_script_with_its_line(tmp_path):
             while True:
                 pass
     """
-    with pytest.raises(ProgramError, match=r"Processor 2.*script\.py:1[56] in <module>: An alarm") as caught:
+    with pytest.raises(
+        ProgramError, match=r"Processor 2.*script\.py:1[56] in <module>: An alarm"
+    ) as caught:
         played(tmp_path, "ring:4", script)
     assert caught.value.status == 142
 
