@@ -206,7 +206,7 @@ OF_PROCESSES: list[Callable[[Any], Any]] = []
 
 def _adapt_psutil(package: ModuleType) -> None:
     """Let psutil find the process of a processor."""
-    kind: Any = package.Process  # type: ignore[attr-defined]
+    kind: Any = package.Process
     begin = kind._init
 
     def begin_known(self: Any, pid: Any, *others: Any, **named: Any) -> None:

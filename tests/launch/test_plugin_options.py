@@ -1,4 +1,4 @@
-"""Options and marks of pytest on emulated processors: outcomes per processor, patches, sizes, orders."""
+"""Options and marks of pytest on emulated processors: outcomes, patches, sizes and orders."""
 
 import re
 import sys
@@ -195,7 +195,7 @@ COVERAGE = """
 
 
 def test_only_the_hosts_session_measures_coverage(tmp_path):
-    """A plugin of the name and with the switch of pytest-cov notes which sessions it would measure."""
+    """A plugin with the name and the switch of pytest-cov notes the sessions it would measure."""
     (tmp_path / "pytest_cov.py").write_text(dedent(COVERAGE))
     status, text = suite(
         tmp_path, "def test_nothing(comm): pass", "--mpinet", "2", "-p", "pytest_cov"

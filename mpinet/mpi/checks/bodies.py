@@ -31,10 +31,14 @@ class CheckedBody(bytes):
         return body
 
 
-class FixedOrder(pickle._Pickler):  # type: ignore[misc, name-defined]
+PICKLER: Any = vars(pickle)["_Pickler"]
+"""Pickler in Python, whose methods for built-in types a class can replace."""
+
+
+class FixedOrder(PICKLER):  # type: ignore[misc]
     """Pickles sets with their elements in the order of the elements' pickles."""
 
-    dispatch = pickle._Pickler.dispatch.copy()  # type: ignore[attr-defined]
+    dispatch: Any = PICKLER.dispatch.copy()
 
     def save_set(self, elements: Any) -> None:
         """Pickle a set as a list."""

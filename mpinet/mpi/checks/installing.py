@@ -134,7 +134,7 @@ def _messages(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
             checks.left(number, message)
 
     def logged_dumps(thing: Any) -> bytes:
-        data = objects.dumps(thing)
+        data: bytes = objects.dumps(thing)
         checks.log(data, True)
         return data
 

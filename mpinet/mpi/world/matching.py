@@ -3,8 +3,9 @@
 The *unexpected queue* contains messages that arrived before their receives, in order of arrival.
 The *posted queue* contains receives without a message, in order of posting. A new receive takes the
 earliest matching unexpected message. An arriving message takes the earliest matching posted
-receive. Both queues are indexed by envelope. Otherwise a processor with a thousand unexpected messages would
-compare half a million pairs. The first receive with a kind of wildcards adds an index for this kind.
+receive. Both queues are indexed by envelope. Otherwise a processor with a thousand unexpected
+messages would compare half a million pairs. The first receive with a kind of wildcards adds an
+index for this kind.
 """
 
 from __future__ import annotations

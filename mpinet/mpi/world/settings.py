@@ -48,7 +48,7 @@ def _is_module_of(package: ModuleType, name: str) -> bool:
 
 def _variable(name: str) -> str | None:
     try:
-        return READ_VARIABLE(os.environ, name)  # type: ignore[no-any-return]
+        return READ_VARIABLE(os.environ, name)
     except KeyError:
         return None
 
@@ -160,7 +160,7 @@ def _is_shared(owner: Any) -> bool:
     """Return whether an object is a module, or a class that a module names."""
     if isinstance(owner, type):
         module = sys.modules.get(owner.__module__)
-        return vars(owner).get("__module__") and getattr(module, owner.__name__, None) is owner
+        return getattr(module, owner.__name__, None) is owner
     return isinstance(owner, ModuleType)
 
 

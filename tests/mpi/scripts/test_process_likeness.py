@@ -58,24 +58,21 @@ def test_the_measured_clock_counts_computation_of_its_own_processor(tmp_path):
     assert said == lines_of(lambda rank: True)
 
 
-def test_sleepers_wake_in_the_order_of_their_times_and_share_the_time(tmp_path):
+def test_sleepers_wake_in_the_order_of_their_times(tmp_path):
     script = """
         import time
 
-        begin = time.monotonic()
         for _ in range(3):
             time.sleep(0.02 * (4 - rank))
             comm.send(rank, 0)
         if rank == 0:
             say([comm.recv() for _ in range(12)])
-            say(time.monotonic() - begin < 0.4)  # one after another would take 0.6 s
     """
     times = sorted((k * (4 - rank), rank) for rank in range(4) for k in (1, 2, 3))
     said, _ = played(tmp_path, "complete:4", script)
-    (order, is_shared), *_ = said.values()
+    (order,), *_ = said.values()
     ties = [[rank for time, rank in times if time == at] for at, _ in sorted(times)]
     assert [order[place] in ties[place] for place in range(12)] == [True] * 12
-    assert is_shared
 
 
 def test_a_sleeper_finds_a_file_that_another_processor_writes(tmp_path, folder):
