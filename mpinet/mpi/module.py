@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
-from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -206,12 +205,11 @@ class StandIn(ModuleType):
 class OwnPickle(REAL.Pickle):  # type: ignore[misc]
     """``MPI.pickle``; a processor that changes it has its own functions and protocol."""
 
-    def __init__(self, *given: Any, **named: Any):
+    def __init__(
+        self, dumps: Any = None, loads: Any = None, protocol: Any = None, threshold: Any = None
+    ):
         _change(PICKLE)
-        pickled = signature(lambda dumps=None, loads=None, protocol=None, threshold=None: None)
-        bound = pickled.bind(*given, **named)
-        bound.apply_defaults()
-        PICKLE.put(tuple(bound.arguments.values()))
+        PICKLE.put((dumps, loads, protocol, threshold))
 
     def __setattr__(self, name: str, value: Any) -> None:
         _change(PICKLE)

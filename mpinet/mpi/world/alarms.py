@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import inf
+from math import ceil, inf
 from time import monotonic
 from types import FrameType
 from typing import Any
@@ -117,37 +117,27 @@ class Alarms:
 @contextmanager
 def own_alarms(turns: Turns) -> Iterator[None]:
     """Context manager: alarms of processors are their own."""
-    alarms, set_handler, get_handler = Alarms(turns), signal.signal, signal.getsignal
-    begin, left = signal.setitimer, signal.getitimer
+    alarms, ring, real = Alarms(turns), signal.SIGALRM, signal.ITIMER_REAL
 
-    def is_own(what: Any, own: Any) -> bool:
-        return what == own and turns.current.main is not None
+    def routed(name: str, own: Callable[..., Any], which: int) -> Callable[..., Any]:
+        function = getattr(signal, name)
 
-    def own_signal(number: Any, handler: Any) -> Any:
-        if is_own(number, signal.SIGALRM):
-            return alarms.set_handler(handler)
-        return set_handler(number, handler)
+        def called(first: int, *given: Any) -> Any:
+            is_own = first == which and turns.current.main is not None
+            return own(*given) if is_own else function(first, *given)
 
-    def own_getsignal(number: Any) -> Any:
-        return alarms.handler() if is_own(number, signal.SIGALRM) else get_handler(number)
+        return called
 
-    def own_setitimer(which: int, seconds: float, interval: float = 0.0) -> tuple[float, float]:
-        is_real = is_own(which, signal.ITIMER_REAL)
-        return (alarms.begin if is_real else lambda *given: begin(which, *given))(seconds, interval)
-
-    def own_getitimer(which: int) -> tuple[float, float]:
-        return alarms.left() if is_own(which, signal.ITIMER_REAL) else left(which)
-
-    def alarm(seconds: int) -> int:
-        before, _ = own_setitimer(signal.ITIMER_REAL, seconds)
-        return -int(-before // 1)
-
-    own = own_signal, own_getsignal, own_setitimer, own_getitimer, alarm
-    names = "signal", "getsignal", "setitimer", "getitimer", "alarm"
+    set_timer = routed("setitimer", alarms.begin, real)
+    places = [
+        (signal, "signal", routed("signal", alarms.set_handler, ring)),
+        (signal, "getsignal", routed("getsignal", alarms.handler, ring)),
+        (signal, "setitimer", set_timer),
+        (signal, "getitimer", routed("getitimer", alarms.left, real)),
+        (signal, "alarm", lambda seconds: ceil(set_timer(real, seconds)[0])),
+    ]
     try:
-        with replaced(
-            *((signal, name, function) for name, function in zip(names, own, strict=True))
-        ):
+        with replaced(*places):
             yield
     finally:
         alarms.end()
