@@ -122,6 +122,10 @@ def loading(world: World) -> Iterator[None]:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
+        parent = name.rpartition(".")[0] if level == 0 else ""
+        if parent and name in sys.modules and parent not in sys.modules:
+            # A shared compiled module in a package that this processor has not loaded yet.
+            imported(parent)
         found = IMPORT(name, globals, locals, fromlist, level)
         if globals is not None:
             _note(world, globals.get("__name__"), found, fromlist)

@@ -397,6 +397,23 @@ def test_compiled_modules_are_executed_once_in_a_package_of_each_processor(tmp_p
     assert len({place[:2] for (place,) in said.values()}) == transport().size
 
 
+def test_a_compiled_module_is_found_in_a_package_that_its_processor_has_not_loaded(
+    tmp_path, libraries
+):
+    libraries(
+        {"outer/__init__.py": "import outer.inner.mviewbuf as found", "outer/inner/__init__.py": ""}
+    )
+    compiled = Path(numba.mviewbuf.__file__)
+    shutil.copy(compiled, tmp_path / "site-packages" / "outer" / "inner" / compiled.name)
+    script = """
+        import outer
+
+        say((outer.found.__name__, outer.inner.mviewbuf is outer.found))
+    """
+    said, _ = played(tmp_path, "ring:3", script, own=["outer"])
+    assert said == {rank: [("outer.inner.mviewbuf", True)] for rank in range(3)}
+
+
 @pytest.mark.parametrize(
     ("files", "requirements"),
     [
