@@ -125,14 +125,14 @@ def main() -> None:
 
     Its process has just started for this purpose.
     """
-    from mpinet.jobs.exec import prepare
+    from mpinet.jobs import module_of
 
     options = pickle.load(sys.stdin.buffer)
     log: dict[int, list[LoggedCall]] = {}
     kind = why = ""
     try:
         with redirect_stderr(io.StringIO()):
-            job: Any = prepare(options)
+            job: Any = module_of("exec").prepare(options)
             job.run_logged(Local(), log, io.StringIO())
     except MpinetError as ended:
         error = getattr(ended, "error", ended)
