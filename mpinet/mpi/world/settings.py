@@ -366,7 +366,9 @@ def own_settings(world: World) -> Iterator[None]:
     watched = [(owner, name, around(getattr(owner, name), of)) for owner, name, of in places]
     limit = around(_set_depth, lambda *_: InterpreterSetting(LIMIT, "recursion"))
     watched += [(sys, "setrecursionlimit", limit), (sys, "getrecursionlimit", lambda: DEPTHS[0])]
-    LOOPS.append(around(_set_loop, lambda *_: LOOP))
+    thread = threading.get_ident()
+    # The loops of other threads belong to these threads, and no processor switches them.
+    LOOPS.append(around(_set_loop, lambda *_: LOOP if threading.get_ident() == thread else None))
     watch_loops()
     WatchedModule.watch = staticmethod(changing)
     PATCHED.append(changing)
