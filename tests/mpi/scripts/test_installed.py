@@ -1,6 +1,7 @@
 """Installed packages: those whose import reaches mpi4py are each processor's, others shared."""
 
 import importlib
+import random
 import shutil
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from mpi.scripts.playing import played
 
 from mpinet.errors import ProgramError, UsageError
 from mpinet.mpi.world import installed
+from mpinet.mpi.world.process_state import GENERATORS
 
 pytestmark = pytest.mark.mpi
 
@@ -395,6 +397,33 @@ def test_compiled_modules_are_executed_once_in_a_package_of_each_processor(tmp_p
     said, _ = played(tmp_path, "ring:6", script)
     assert [one for ((_, _, one),) in said.values()] == list(range(6))
     assert len({place[:2] for (place,) in said.values()}) == transport().size
+
+
+TORCH = """
+import random
+
+generator = random.Random()
+get_rng_state, set_rng_state = generator.getstate, generator.setstate
+manual_seed, seed, rand = generator.seed, generator.seed, generator.random
+"""
+
+
+def test_processors_that_seed_torch_have_generators_of_their_own(tmp_path, libraries, monkeypatch):
+    """A package with the name and the functions of torch stands for torch."""
+    monkeypatch.setitem(GENERATORS, "torch", None)  # restores the table after the test
+    del GENERATORS["torch"]
+    libraries({"torch.py": TORCH})
+    script = """
+        import torch
+
+        torch.manual_seed(rank)
+        first = torch.rand()
+        comm.barrier()
+        say((first, torch.rand()))
+    """
+    said, _ = played(tmp_path, "ring:4", script)
+    draws = [random.Random(rank) for rank in range(4)]
+    assert said == {rank: [(draws[rank].random(), draws[rank].random())] for rank in range(4)}
 
 
 def test_a_compiled_module_is_found_in_a_package_that_its_processor_has_not_loaded(
