@@ -7,10 +7,12 @@ removed node are linked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
@@ -29,7 +31,7 @@ from mpinet.networks.gmn.parameters import (
 )
 from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, port_of, write_list
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
-from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
+from mpinet.networks.gmn.wiring import MultipleLoops, along_ring, jump, jump_back
 from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import table_routing
@@ -92,6 +94,29 @@ class SmoothedLoops(Topology):
             "source": lambda: listed_routing("source", self, self.params, start, decide),
             "shortest": lambda: table_routing(self),
         }
+
+    one_port_broadcast = "floodtree"
+
+    @property
+    def guest(self) -> MultipleLoops | None:
+        """G(m,N'), emulated where its sizes are powers of two (section 7.5)."""
+        whole = int(self.params[LOOPS])
+        exact = whole & (whole - 1) == 0 and self.sector & (self.sector - 1) == 0
+        return MultipleLoops(self.sector, whole) if exact else None
+
+    def homes(self) -> Ints:
+        """Return the processor of each node of G(m,N'): of a removed node the one before it."""
+        whole, m = int(self.params[LOOPS]), self.sector
+        sector, index = np.divmod(np.arange(whole), m)
+        missing, sectors = whole - self.size, whole // m
+        lost = (sector + 1) * missing // sectors - sector * missing // sectors
+        removed = (index > 0) & (index % 2 == 0) & (index <= 2 * lost)
+        return np.cumsum(~removed) - 1
+
+    @property
+    def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
+        """Schedule of G(m,N'), emulated (section 7.5)."""
+        return self.guest.ascend_schedules if self.guest else {}
 
     def cycle(self) -> Cycle:
         """Hamiltonian cycle: port 0 all the way round."""

@@ -98,7 +98,7 @@ class MultipleLoops(Topology):
     repairs the list (5.1). ``planned``: the source knows the dead processor (5.2).
     """
 
-    detour = "online"
+    detour, one_port_broadcast = "online", "floodtree"
 
     def cycle(self) -> Cycle:
         """Hamiltonian cycle: port 0 all the way round."""
