@@ -16,6 +16,7 @@ from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
+from mpinet.networks.gmn.online import decide_online, met, no_detour
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
     DIAGONAL,
@@ -30,6 +31,7 @@ from mpinet.networks.gmn.parameters import (
     require_loops,
 )
 from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, port_of, write_list
+from mpinet.networks.gmn.substitutions import token_at_port
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
 from mpinet.networks.gmn.wiring import MultipleLoops, along_ring, jump, jump_back
 from mpinet.networks.parameters import Parameter, integer
@@ -89,13 +91,14 @@ class SmoothedLoops(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Source routing by the path in G(m,N'), and shortest paths by a full table."""
+        """Source routing by the path in G(m,N'), shortest paths by a full table, and detours."""
         return {
             "source": lambda: listed_routing("source", self, self.params, start, decide),
             "shortest": lambda: table_routing(self),
+            "online": lambda: met("online", self, (start, decide), (start, decide_searched)),
         }
 
-    one_port_broadcast = "floodtree"
+    detour, one_port_broadcast = "online", "floodtree"
 
     @property
     def guest(self) -> MultipleLoops | None:
@@ -209,3 +212,26 @@ def decide(node, header, params):
         return ARRIVED
     drop_token(header, params)
     return token if token < DIAGONAL else port_of(whole_number(node, params), token, params)
+
+
+@inlined
+def node_behind(node, token, params):
+    """Return the node behind a token, which must be a token of the given node."""
+    if token < DIAGONAL:
+        return along_ring(node, token, params[0])
+    return left_number(behind(whole_number(node, params), token, params), params)
+
+
+@inlined
+def token_of_port(node, port, params):
+    """Return the token of a port of a node, `NO_TOKEN` if the port is not wired."""
+    return token_at_port(whole_number(node, params), port, params)
+
+
+decide_searched = decide_online.bind(
+    "gmnany.online",
+    node_behind=node_behind,
+    token_at_port=token_of_port,
+    listed_decide=decide,
+    listed_detour=no_detour,
+)

@@ -18,26 +18,21 @@ from collections import deque
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import Rule, inlined, rule
+from mpinet.compiled import inlined, rule
 from mpinet.errors import UsageError
 from mpinet.networks.gmn.parameters import (
     DOWN,
     HALF,
     JUMPS,
-    MOST,
-    NO_TOKEN,
     SECTOR,
     TYPES,
     UP,
-    behind,
     inverse,
     token_at,
 )
 from mpinet.networks.gmn.routing import (
     decide,
-    drop_token,
     listed_routing,
-    next_token,
     port_of,
     start,
     write_list,
@@ -60,29 +55,17 @@ from mpinet.networks.topology import Topology
 PORTS = 4
 
 
-def around_one_node(
-    name: str, topology: Topology, start_around: Rule, decide_around: Rule
-) -> Routing:
-    """Return the paper's routing, with other rules if a node is dead.
-
-    Parameters
-    ----------
-    name : str
-        The routing's name.
-    topology : Topology
-        The loops.
-    start_around, decide_around : Rule
-        The rules that know a dead node.
-    """
+def planned(topology: Topology) -> Routing:
+    """Return the paper's routing; around a dead node, the source plans the path."""
 
     def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
         node = require_one_node(topology, dead, cut)
         params, longer = params_with_detours(topology, node)
         return listed_routing(
-            name, topology, params, start_around, decide_around, longer, dead=(node,)
+            "planned", topology, params, start_planned, decide, longer, dead=(node,)
         )
 
-    return listed_routing(name, topology, topology.params, start, decide, repaired=repaired)
+    return listed_routing("planned", topology, topology.params, start, decide, repaired=repaired)
 
 
 def require_one_node(
@@ -97,7 +80,7 @@ def require_one_node(
     """
     if cut or len(dead) != 1:
         raise UsageError(
-            f"The routings online and planned of {topology.name} go around one dead node, not "
+            f"The routing planned of {topology.name} goes around one dead node, not "
             f"around {len(dead)} nodes and {len(cut)} links (both directions counted)."
         )
     topology.require_node(dead[0])
@@ -172,35 +155,6 @@ def go_round(tokens, count, place, detoured, params):
     for at in range(place + 2, count):
         detoured[at + length - 2] = tokens[at]
     return count + length - 2
-
-
-@rule
-def decide_online(node, header, params):
-    """Return the port of the first token; repair the path first if the next node is dead."""
-    token = next_token(header, params)
-    if token != NO_TOKEN and behind(node, token, params) == params[dead_at(params)]:
-        repair(node, header, params)
-    return decide(node, header, params)
-
-
-@inlined
-def repair(node, header, params):
-    """Replace the first two tokens by the detour, and erase loops from the rest of the path."""
-    room = params[MOST] + params[dead_at(params) + 1]
-    scratch = np.empty((ROWS + 1, room), np.int64)
-    tokens, count = scratch[TOKENS], 0
-    while next_token(header, params) != NO_TOKEN:
-        tokens[count] = next_token(header, params)
-        count += 1
-        drop_token(header, params)
-    if count < 2:
-        write_list(tokens, count, header, params)
-        return
-    count = go_round(tokens, count, 0, scratch[ROWS], params)
-    # A detour may pass nodes that occur again later on the path. Without loops the repaired path is
-    # never longer than needed.
-    count = erase_loops(node, ROWS, count, scratch, params)
-    write_list(scratch[ROWS], count, header, params)
 
 
 DETOURED, BEST, MORE_ROWS = ROWS, ROWS + 1, ROWS + 2
