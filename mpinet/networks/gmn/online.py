@@ -34,8 +34,10 @@ These are the header's first word of met faults, the most tokens of a list, the 
 nodes and of dead links (both directions), and the faults themselves.
 """
 
-TOKENS, NODES, DETOUR, ROWS = range(4)
-"""Rows of scratch memory: a list of tokens, the node behind each of them, and a detour."""
+TOKENS, NODES, DETOUR, AHEAD, ROWS = range(5)
+"""Rows of scratch memory: a list of tokens, the node behind each token, a detour, and the tokens
+ahead of the detour.
+"""
 
 LONGER = 32
 """Tokens by which a fault may lengthen a list, in loops of more nodes."""
@@ -205,6 +207,44 @@ def mend(node, count, scratch, header, params):
         scratch[DETOUR, length] = scratch[TOKENS, i]
         length += 1
     return without_loops(node, length, longest, scratch, params)
+
+
+@inlined
+def mend_all(source, count, scratch, header, params):
+    """Replace all parts of a list that meet faults; return the new length, or -1."""
+    at = faults_at(params)
+    for _ in range(2 * (params[at + DEAD] + params[at + CUT]) + 1):
+        broken, here = 0, source
+        while broken < count:
+            other = node_behind(here, scratch[TOKENS, broken], params)
+            if is_broken(here, other, params):
+                break
+            scratch[AHEAD, broken], here = scratch[TOKENS, broken], other
+            broken += 1
+        if broken == count:
+            return count
+        for i in range(broken, count):
+            scratch[TOKENS, i - broken] = scratch[TOKENS, i]
+        rest = mend(here, count - broken, scratch, header, params)
+        if rest < 0:
+            return -1
+        for i in range(broken + rest):
+            scratch[DETOUR, i] = scratch[AHEAD, i] if i < broken else scratch[TOKENS, i - broken]
+        count = without_loops(source, broken + rest, params[at + LONGEST], scratch, params)
+        if count < 0:
+            return -1
+    return -1
+
+
+@inlined
+def know_all(header, params):
+    """Write all faults into an empty header as faults that the message has met."""
+    at = faults_at(params)
+    word, dead, cut = params[at + WORD], params[at + DEAD], params[at + CUT]
+    for place in range(dead):
+        header[word + 2 * place] = params[at + LISTED + place] + 1
+    for place in range(2 * cut):
+        header[word + 2 * dead + place] = params[at + LISTED + dead + place] + 1
 
 
 @inlined

@@ -9,45 +9,36 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.compiled import inlined, rule
+from mpinet.compiled import inlined
 from mpinet.networks.gmn.online import (
     CUT,
     DEAD,
     DETOUR,
     LISTED,
-    LONGEST,
     NODES,
     PORTS,
-    ROWS,
     TOKENS,
-    WORD,
     decide_online,
     faults_at,
     has_met,
-    is_broken,
     is_dead,
-    mend,
+    mend_all,
     no_detour,
-    without_loops,
 )
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
     DOWN,
     FIRST_HOP,
     MINUS_C,
-    MOST,
     NO_TOKEN,
     PLUS_C,
     SECTOR,
-    TYPES,
     behind,
     inverse,
     positions_of,
     token_at,
 )
-from mpinet.networks.gmn.routing import decide, port_of, write_list
-from mpinet.networks.gmn.walk import ROWS as WALK_ROWS
-from mpinet.networks.gmn.walk import find_path
+from mpinet.networks.gmn.routing import decide, port_of
 from mpinet.networks.topology import Topology
 
 Moves = list[tuple[int, int]]
@@ -174,132 +165,5 @@ decide_searched = decide_online.bind(
 decide_discovered = decide_online.bind(
     "gmn.discovered", listed_decide=decide, listed_detour=listed_detour, **LOOPS
 )
-mend_loops = mend.bind("gmn.mend", listed_detour=listed_detour, **LOOPS)
-erase_loops = without_loops.bind("gmn.without_loops", node_behind=behind)
-
-
-@rule
-def start_substituted(source, target, header, params):
-    """Write the shortest of the paper's paths around all faults, which the source knows.
-
-    These are the path with substitutions, and the paths of case B: a path that begins or ends with
-    a hop beside its end.
-    """
-    longest = params[faults_at(params) + LONGEST]
-    scratch, best = np.empty((ROWS, 2 * longest), np.int64), np.empty(longest, np.int64)
-    header[:] = 0
-    know_all(header, params)
-    count = direct_path(source, target, 0, scratch, params)
-    count = erase_loops(source, count, longest, scratch, params)
-    if is_whole(source, count, scratch, params):
-        write_list(scratch[TOKENS], count, header, params)
-        return
-    count = substituted(source, count, best, scratch, header, params)
-    shortest = keep(count, longest + 1, best, scratch)
-    for side in range(2):
-        for offset in range(-1, 2):
-            for sign in range(2):
-                end = target if side == 0 else source
-                beside = behind(end, PLUS_C if offset > 0 else MINUS_C, params) if offset else end
-                token = token_at(beside % params[SECTOR], params)
-                if token < FIRST_HOP:
-                    continue
-                token += sign
-                other = behind(beside, token, params)
-                if side == 0:
-                    count = direct_path(source, other, 0, scratch, params)
-                    scratch[DETOUR, count] = inverse(token)
-                    scratch[DETOUR, count + 1] = MINUS_C if offset > 0 else PLUS_C
-                else:
-                    scratch[DETOUR, 0] = PLUS_C if offset > 0 else MINUS_C
-                    scratch[DETOUR, abs(offset)] = token
-                    count = direct_path(other, target, 1 + abs(offset), scratch, params)
-                if side == 0:
-                    count += 1 + abs(offset)
-                count = erase_loops(source, count, longest, scratch, params)
-                if is_whole(source, count, scratch, params):
-                    shortest = keep(count, shortest, best, scratch)
-    if shortest > longest:
-        # No path is known that avoids all faults. The nodes before the faults look for detours.
-        count = direct_path(source, target, 0, scratch, params)
-        shortest = keep(
-            erase_loops(source, count, longest, scratch, params), shortest, best, scratch
-        )
-    write_list(best, shortest, header, params)
-
-
-@inlined
-def know_all(header, params):
-    """Write all faults into the header as faults that the message has met."""
-    at = faults_at(params)
-    word, dead, cut = params[at + WORD], params[at + DEAD], params[at + CUT]
-    for place in range(dead):
-        header[word + 2 * place] = params[at + LISTED + place] + 1
-    for place in range(2 * cut):
-        header[word + 2 * dead + place] = params[at + LISTED + dead + place] + 1
-
-
-@inlined
-def direct_path(source, target, place, scratch, params):
-    """Write the paper's path to the detour's row, from a place on; return the end of the path."""
-    walk = np.empty((WALK_ROWS, params[MOST] + 1), np.int64)
-    hops = np.empty(params[TYPES] + 2, np.int64)
-    count = find_path(source, target, walk, hops, params)
-    for i in range(count):
-        scratch[DETOUR, place + i] = walk[0, i]
-    return place + count
-
-
-@inlined
-def is_whole(source, count, scratch, params):
-    """Return whether the list of tokens meets no fault."""
-    return count >= 0 and first_broken(source, count, scratch, params) == count
-
-
-@inlined
-def first_broken(source, count, scratch, params):
-    """Return the place of the first token to a fault, or the length of the list."""
-    here = source
-    for i in range(count):
-        other = behind(here, scratch[TOKENS, i], params)
-        if is_broken(here, other, params):
-            return i
-        here = other
-    return count
-
-
-@inlined
-def substituted(source, count, ahead, scratch, header, params):
-    """Replace all parts of a list that meet faults; return the new length, or -1."""
-    at = faults_at(params)
-    for _ in range(2 * (params[at + DEAD] + params[at + CUT]) + 1):
-        broken = first_broken(source, count, scratch, params)
-        if broken == count:
-            return count
-        here = source
-        for i in range(broken):
-            ahead[i] = scratch[TOKENS, i]
-            here = behind(here, ahead[i], params)
-        for i in range(broken, count):
-            scratch[TOKENS, i - broken] = scratch[TOKENS, i]
-        rest = mend_loops(here, count - broken, scratch, header, params)
-        if rest < 0:
-            return -1
-        for i in range(broken):
-            scratch[DETOUR, i] = ahead[i]
-        for i in range(rest):
-            scratch[DETOUR, broken + i] = scratch[TOKENS, i]
-        count = erase_loops(source, broken + rest, params[at + LONGEST], scratch, params)
-        if count < 0:
-            return -1
-    return -1
-
-
-@inlined
-def keep(count, shortest, best, scratch):
-    """Copy the list of tokens to `best` if it is shorter; return the shortest length."""
-    if count < 0 or count >= shortest:
-        return shortest
-    for i in range(count):
-        best[i] = scratch[TOKENS, i]
-    return count
+mend_searched = mend_all.bind("gmn.mend_searched", listed_detour=no_detour, **LOOPS)
+mend_substituted = mend_all.bind("gmn.mend_substituted", listed_detour=listed_detour, **LOOPS)

@@ -22,12 +22,11 @@ from mpinet.networks.gmn.parameters import (
     loop_sector,
     require_loops,
 )
-from mpinet.networks.gmn.repairs import planned
+from mpinet.networks.gmn.repairs import plan_path, substitute_path
 from mpinet.networks.gmn.routing import decide, decide_by_position, listed_routing, start
 from mpinet.networks.gmn.substitutions import (
     decide_discovered,
     decide_searched,
-    start_substituted,
     substitutions,
 )
 from mpinet.networks.parameters import Parameter, integer, require_integer
@@ -107,10 +106,10 @@ class MultipleLoops(Topology):
             "substituted",
             self,
             PLAIN,
-            (start_substituted, decide_discovered),
+            (substitute_path, decide_discovered),
             partial(substitutions, self),
         ),
-        planned=planned,
+        planned=lambda self: met("planned", self, PLAIN, (plan_path, decide_searched)),
     )
     """The paper's source routing, shortest paths, and routings around dead processors and links.
 
@@ -118,7 +117,7 @@ class MultipleLoops(Topology):
     for all sectors (4.4). ``online``: as ``source``, and the processor before a fault repairs the
     list (5.1). ``discovered``: the same by the paper's substitutions, as far as these exist (5.3).
     ``substituted``: the source knows the faults and substitutes (5.3). ``planned``: the source
-    knows the dead processor and compares variants of the path (5.2).
+    knows the faults and compares variants of the path (5.2).
     """
 
     detour, one_port_broadcast = "online", "floodtree"

@@ -12,7 +12,6 @@ import mpinet
 from mpinet.errors import NodeError, Stuck, UsageError
 from mpinet.machine import Machine
 from mpinet.machine.faults import Faults
-from mpinet.networks.gmn.repairs import detour_tokens
 from mpinet.networks.gmn.substitutions import substitution
 from mpinet.networks.routing import path
 from mpinet.programs.route import route
@@ -32,31 +31,6 @@ def dead_nodes(topology):
     """One at every position of a sector, in different sectors."""
     m = topology.sector
     return [(p * 5 % (topology.size // m)) * m + p for p in range(m)]
-
-
-@pytest.mark.costly
-@pytest.mark.parametrize("name", SETTINGS)
-def test_detours_are_found_breadth_first(name):
-    """Section 5, detour(a,b,f)."""
-    topology = mpinet.open(name)
-    loops = Loops(topology.sector, topology.size)
-    for dead in dead_nodes(topology):
-        others = topology.neighbor(dead, range(4)).tolist()
-        for before, behind in product(range(4), repeat=2):
-            a, b = others[before], others[behind]
-            tokens = detour_tokens(topology, dead, before, behind)
-            if a < 0 or b < 0 or a == b:
-                assert tokens == []
-                continue
-            node, nodes = a, [a]
-            for token in tokens:
-                ports = list(loops.ports(node))
-                name_of = ["+c", "-c", "d"][token] if token < 3 else None
-                name_of = name_of or f"{'+-'[(token - 3) % 2]}h{(token - 3) // 2}"
-                assert name_of in ports
-                node = loops.follow(node, name_of)
-                nodes.append(node)
-            assert nodes == reference.detour(loops, a, b, dead)
 
 
 @pytest.mark.costly
@@ -140,11 +114,6 @@ def test_variants_that_end_elsewhere_are_no_candidates():
 def test_what_cannot_be_gone_around_is_refused(kind):
     topology = mpinet.open("gmn:8,256")
     routing = topology.routing(kind)
-    if kind == "planned":
-        with pytest.raises(UsageError, match="around one dead node, not around 2 nodes and 0 link"):
-            routing.around([1, 2])
-        with pytest.raises(UsageError, match="not around 0 nodes and 2 links"):
-            routing.around(cut=[(1, 2), (2, 1)])
     with pytest.raises(NodeError, match=r"nodes are 0\.\.255"):
         routing.around([256])
     for pair in ((7, 100), (100, 7)):
@@ -268,7 +237,7 @@ def test_any_faults_are_gone_around_as_section_5_1_says(name):
 
 
 @pytest.mark.costly
-@pytest.mark.parametrize("kind", ["online", "discovered", "substituted"])
+@pytest.mark.parametrize("kind", ["online", "discovered", "substituted", "planned"])
 @pytest.mark.parametrize("name", ["gmn:4,32", "gmn:6,72", "gmn:8,128"])
 def test_all_living_pairs_are_served_around_two_dead_nodes(name, kind):
     topology = mpinet.open(name)
