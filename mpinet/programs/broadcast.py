@@ -228,6 +228,7 @@ def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
     own = {name: make() for name, make in topology.schedules(root).items()}
     taken = []
     names = [*_fitting(own, model), _default(topology, model)]
+    names += [PASSES] if sees_whole(topology) else []
     if topology.links:
         names.append(TREE)
     elif model.send is None and model.receive is None:
