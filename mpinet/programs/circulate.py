@@ -88,7 +88,7 @@ def circulate(
     phases = tuple((f"dimension {z}", lengths[z]) for z in sorted(lengths))
     correct = machine.sum(int(not _complete(seed, q, schedule.index, state)))[0] == 0
     # A processor that acts for several nodes of a guest hands items on to itself without a step.
-    least = -(-machine.topology.hosts >> (schedule.dimensions - q))
+    least = min(1 << q, -(-machine.topology.hosts >> (schedule.dimensions - q)))
     return CollectiveOutcome(
         schedule.name, spent.steps, spent.messages, phases, Bound(least - 1, "ends"), correct
     )
