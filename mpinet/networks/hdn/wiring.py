@@ -27,6 +27,7 @@ from mpinet.networks.hdn.base import (
     super_of_sizes,
     super_sizes,
 )
+from mpinet.networks.detours import DETOUR, detour_routing
 from mpinet.networks.hdn.broadcast import broadcast_schedule, printed_schedule
 from mpinet.networks.hdn.levels import (
     FACTOR_RECORD,
@@ -190,16 +191,18 @@ class DualNet(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The paper's Algorithm 1, a stateless routing, and a routing with better landings.
+        """The paper's Algorithm 1, and three routings of our own.
 
         ``algorithm1``: the header is a stack of legs (5.1, 5.2). ``stateless``: the header is the
-        target (5.3). ``landing``: the source chooses the nodes of the crossings (5.4).
+        target (5.3). ``landing``: the source chooses the nodes of the crossings (5.4). ``detour``:
+        stateless, with local detours around faults (5.5).
         """
         k = self.levels.count
         return {
             "algorithm1": lambda: legs_routing("algorithm1", self, start_stack, 3 * k + 1),
             "stateless": lambda: stateless("stateless", decide_stateless, self, shortest=k <= 1),
             "landing": lambda: legs_routing("landing", self, start_landing, 3 * 2**k - 2),
+            DETOUR: lambda: detour_routing(self, self.routing("stateless")),
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
