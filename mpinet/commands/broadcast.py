@@ -11,7 +11,6 @@ from mpinet.commands.functions import function_with
 from mpinet.commands.optionrecords import Common, File, In, SavedOften, Several, Typed, Views
 from mpinet.commands.options import ItemOptions, Place, RootedOptions
 
-
 Targets = Annotated[
     str | Several[int] | None,
     Typed(

@@ -92,8 +92,8 @@ GroupWords = Annotated[
 PartsName = Annotated[
     str | None,
     Typed(
-        "Copies of a factor of a product network that work at the same time, each on its own links: "
-        "the factor's family, such as lst or tq of ``sth:3,3``.",
+        "Family of a factor of the product network, such as lst or tq of ``sth:3,3``: all copies "
+        "of this factor work at the same time, each on its own links.",
         metavar="FACTOR",
         group="network",
     ),

@@ -22,8 +22,8 @@ from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
 if TYPE_CHECKING:
-    from mpinet.programs.schedules.schedule import PassSchedule
     from mpinet.programs.rehearsal.rehearsal import Rehearsal
+    from mpinet.programs.schedules.schedule import PassSchedule
 
 
 def prepare(options: PassOptions) -> Job:

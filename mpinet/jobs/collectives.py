@@ -66,11 +66,10 @@ def prepare(options: CollectiveOptions) -> Job:
 def refuse_to(options: CollectiveOptions) -> None:
     """Raise `UsageError` for an option that does not apply to a broadcast to a set."""
     given = values_of(options)
-    for name in ("algorithm", "group", "schedule", "schedule_out"):
+    given["items"] -= 1
+    for name in ("algorithm", "items", "group", "parts", "schedule", "schedule_out"):
         if given.get(name):
             raise UsageError(f"--{name.replace('_', '-')} does not apply with --to.")
-    if given["items"] != 1:
-        raise UsageError("--items does not apply with --to.")
 
 
 def _schedule_file(options: CollectiveOptions) -> Path | None:

@@ -111,9 +111,7 @@ def _words_in(name: str) -> list[str]:
             # limit.
             text = file.read(MOST_READ + 1)
     except (OSError, UnicodeDecodeError):
-        raise FileError(
-            f"--faults {name}: give node:U, link:U-V, bus:B, .. or a file."
-        ) from None
+        raise FileError(f"--faults {name}: give node:U, link:U-V, bus:B, .. or a file.") from None
     if len(text) > MOST_READ:
         raise FileError(f"--faults {name}: the file has more than {MOST_READ} characters.")
     return text.split()

@@ -8,9 +8,9 @@ the route among the neighbours that the message has not visited in this detour. 
 left, the message goes back.
 
 The header holds the nodes visited in the detour. A node knows its dead channels and its dead
-neighbours, and nothing about other faults. The distance at the start of a detour falls from detour to detour, so a
-message never moves in circles. A search passes all live nodes that can be reached. Each message
-therefore arrives if the live nodes connect its ends and the header has room.
+neighbours, and nothing about other faults. The distance at the start of a detour falls from detour
+to detour, so a message never moves in circles. A search passes all live nodes that can be reached.
+Each message therefore arrives if the live nodes connect its ends and the header has room.
 """
 
 from __future__ import annotations
@@ -90,7 +90,14 @@ def params_of(
     cut: tuple[tuple[int, int], ...],
 ) -> Ints:
     """Return the base routing's parameters, the network's, the faults, and their two places."""
-    faults = [base.words, room, len(dead), len(cut), *dead, *(word for pair in cut for word in pair)]
+    faults = [
+        base.words,
+        room,
+        len(dead),
+        len(cut),
+        *dead,
+        *(word for pair in cut for word in pair),
+    ]
     first = len(base.params)
     places = [first, first + len(topology.params)]
     return np.concatenate([base.params, topology.params, np.array([*faults, *places], np.int64)])

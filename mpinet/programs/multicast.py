@@ -65,14 +65,14 @@ def row_of(topology: Topology, root: int, targets: Sequence[int]) -> Ints:
     return np.array([root, *others])
 
 
-def _halves(
-    machine: Machine, row: Ints, held: SingleNumbers, rounds: list[int]
-) -> StepProgram:
+def _halves(machine: Machine, row: Ints, held: SingleNumbers, rounds: list[int]) -> StepProgram:
     """Yield the messages of each round; a round ends with its last arrival."""
     # Each processor holds the part first..last-1 of the row, none before its message arrives.
     parts = np.zeros((len(machine.nodes), 2), np.int64)
     parts[machine.nodes == row[0]] = 0, len(row)
-    with State(machine, "multicast", held, parts=Numbered(parts, machine.nodes), left=len(row)) as state:
+    with State(
+        machine, "multicast", held, parts=Numbered(parts, machine.nodes), left=len(row)
+    ) as state:
         while state.left > 1:
             before = machine.steps
             first, last = state.parts.T

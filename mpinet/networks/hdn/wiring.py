@@ -11,6 +11,7 @@ from functools import cached_property
 from mpinet.compiled import inlined, rule
 from mpinet.errors import NodeError, TopologyError
 from mpinet.networks.cycle import Cycle
+from mpinet.networks.detours import DETOUR, detour_routing
 from mpinet.networks.hdn.base import (
     BASE_ALLOWED,
     K2,
@@ -27,7 +28,6 @@ from mpinet.networks.hdn.base import (
     super_of_sizes,
     super_sizes,
 )
-from mpinet.networks.detours import DETOUR, detour_routing
 from mpinet.networks.hdn.broadcast import broadcast_schedule, printed_schedule
 from mpinet.networks.hdn.levels import (
     FACTOR_RECORD,
