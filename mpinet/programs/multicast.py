@@ -68,11 +68,10 @@ def row_of(topology: Topology, root: int, targets: Sequence[int]) -> Ints:
 def _halves(machine: Machine, row: Ints, held: SingleNumbers, rounds: list[int]) -> StepProgram:
     """Yield the messages of each round; a round ends with its last arrival."""
     # Each processor holds the part first..last-1 of the row, none before its message arrives.
-    parts = np.zeros((len(machine.nodes), 2), np.int64)
-    parts[machine.nodes == row[0]] = 0, len(row)
-    with State(
-        machine, "multicast", held, parts=Numbered(parts, machine.nodes), left=len(row)
-    ) as state:
+    begin = np.zeros((len(machine.nodes), 2), np.int64)
+    begin[machine.nodes == row[0]] = 0, len(row)
+    parts = Numbered(begin, machine.nodes)
+    with State(machine, "multicast", held, parts=parts, left=len(row), rounds=[]) as state:
         while state.left > 1:
             before = machine.steps
             first, last = state.parts.T
@@ -85,6 +84,7 @@ def _halves(machine: Machine, row: Ints, held: SingleNumbers, rounds: list[int])
             came = yield ChunkSends(slots, slots[:0], payload=payload, route=ends)
             held.values[came.slots] = came.payload[:, 0]
             state.parts[came.slots] = came.payload[:, 1:]
-            rounds.append(machine.steps - before)
+            state.rounds.append(machine.steps - before)
             state.left = (state.left + 1) // 2
             state.boundary()
+        rounds += state.rounds
