@@ -56,7 +56,9 @@ def prepare(options: RouteOptions) -> Job:
     )
     pattern = traffic(topology, pairs, options.seed)
     faults = lasting_faults(topology, options.faults)
-    routing = routing_of(topology, options.routing, options.seed)
+    # Without a detour, all messages that meet a fault would be undeliverable.
+    name = options.routing or (topology.detour if faults else None)
+    routing = routing_of(topology, name, options.seed)
     job = RouteJob(replace(options, pairs=pairs), topology, routing, pattern, faults)
     # The document's command line has the completed pattern, which makes the same run everywhere.
     job.completed = job.options

@@ -171,6 +171,9 @@ class Topology:
     longest: int = LONGEST
     """Number of hops of the longest route, if known for networks of any size."""
 
+    detour: str | None = None
+    """Name of the family's routing around faults: the default of ``route --faults``."""
+
     waypoint_classes: int | None = None
     """Number of ``ordered`` classes that a route to a waypoint needs, if fewer than for other
     routes.

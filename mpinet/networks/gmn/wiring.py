@@ -98,6 +98,8 @@ class MultipleLoops(Topology):
     repairs the list (5.1). ``planned``: the source knows the dead processor (5.2).
     """
 
+    detour = "online"
+
     def cycle(self) -> Cycle:
         """Hamiltonian cycle: port 0 all the way round."""
         return ring_cycle(self.params)

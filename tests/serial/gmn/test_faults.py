@@ -175,3 +175,13 @@ def test_the_router_delivers_around_a_dead_node(kind):
             expected += len(reference.online(loops, source, target, 39)) - 1
     if kind == "online":
         assert around.hops_total == expected
+
+
+def test_route_goes_around_faults_by_the_networks_own_detours():
+    """Only messages from or to the dead node are lost; other networks keep their first routing."""
+    found = mpinet.route("gmn:6,72", pairs="all", faults="node:39", mode="ideal")
+    assert (found.routing, found.undeliverable) == ("online", 2 * 71)
+    given = mpinet.route("gmn:6,72", pairs="all", faults="node:39", mode="ideal", routing="source")
+    assert (given.routing, given.undeliverable > 300) == ("source", True)
+    assert mpinet.route("gmn:6,72", pairs="all").routing == "source"
+    assert mpinet.route("torus:3x3", pairs="all", faults="node:4").routing == "dimensions"
