@@ -65,6 +65,7 @@ class DualNet(Topology):
 
     paper = "HDN (Li, Peng, Chu 2012)"
     specification = "papers/hdn 1, 2, 3, 5, 6"
+    detour = DETOUR
 
     def __init__(self, arguments: str, base: tuple[Factor, ...], members: tuple[Members, ...]):
         self.levels: Levels = levels_of(self.family, base, members)

@@ -15,7 +15,7 @@ from functools import partial
 
 from mpinet.compiled import rule
 from mpinet.errors import NodeError, TopologyError
-from mpinet.networks.detours import detour_routing
+from mpinet.networks.detours import DETOUR, detour_routing
 from mpinet.networks.lens import addresses
 from mpinet.networks.lens.broadcast import sweep_of
 from mpinet.networks.lens.busses import BusNetwork
@@ -61,6 +61,7 @@ class LensNetwork(BusNetwork):
     """
 
     paper = "Finkel, Solomon"
+    detour = DETOUR
 
     def __init__(self, arguments: str, R: int, S: int, n: int, completed: bool):
         require_numbers(f"{self.family}:{arguments}", R, S, n)

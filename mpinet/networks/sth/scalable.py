@@ -47,6 +47,7 @@ class ScalableTwistedHypercube(NamedProduct):
     paper = "STH"
     specification = "papers/sth 2-6"
     brackets, lowest_first = ("(", ")"), True
+    detour = DETOUR
     _address, read_address = Topology._address, Topology.read_address
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
