@@ -8,7 +8,7 @@ from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Common, SavedOften, Views
-from mpinet.commands.options import MachineOptions, Place, Ports
+from mpinet.commands.options import FaultWords, MachineOptions, Place, Ports
 from mpinet.commands.result import Result
 
 
@@ -41,6 +41,7 @@ class FloodOptions(MachineOptions):
     _: KW_ONLY
     root: Place = 0
     """Node where the flood starts: number or address."""
+    faults: FaultWords = None
     ports: Ports = "all"
 
 
