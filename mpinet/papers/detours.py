@@ -1,4 +1,4 @@
-"""Local detours around faults, walked between all live nodes; shared by claims of several papers."""
+"""Local detours around faults, walked between all live nodes, for claims of several papers."""
 
 from __future__ import annotations
 
