@@ -1,10 +1,9 @@
 """Local detours around dead nodes, links and busses are those of a plain search by the nodes."""
 
 import random
-from itertools import combinations, product
+from itertools import product
 
 import networkx as nx
-import numpy as np
 import pytest
 
 import mpinet
@@ -38,7 +37,7 @@ class Wires:
 
 
 def searched(topology, base, wires, source, target):
-    """The walk of a message that goes round faults, or None; only `live` channels of a node count."""
+    """The walk of a message around faults, or None; a node knows its own live channels only."""
     lengths = {}
 
     def rest(node):
