@@ -23,7 +23,7 @@ route is longer than without faults.
 """
 
 
-def detours(topology: str, faults: Iterable[dict[str, list[int]]]) -> Measured:
+def detours(topology: str, faults: Iterable[dict[str, Any]]) -> Measured:
     """Return the worst values over several sets of faults, with the place of the longest detour."""
     network = open_topology(topology)
     lost, longest, where = 0, 0, dict[str, Any]()
