@@ -191,7 +191,7 @@ or 2^20, 8, and at most 1024.
 
 AROUND = {
     "gmn": {"online": 1 / 64, "planned": 1 / 32},
-    **dict.fromkeys(("sth", "lens", "clens", "hdn", "rdn", "dualcube"), {"detour": 1 / 128}),
+    **{name: {"detour": 1 / 128} for name in ("sth", "lens", "clens", "hdn", "rdn", "dualcube")},
 }
 """Routings that avoid a dead processor, and the required fraction of the hypercube's speed."""
 

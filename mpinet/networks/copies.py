@@ -84,15 +84,11 @@ def factor_named(network: Topology, name: str) -> tuple[Product, int]:
     UsageError
         The network is no product with such a factor.
     """
-    families = (
-        [each.family for each in (network.first, network.second)]
-        if isinstance(network, Product)
-        else []
-    )
-    if not isinstance(network, Product) or name not in families:
-        known = f"only {', '.join(families)}" if families else "because it is no product"
-        raise UsageError(f"--parts: {network.name} has no copies of {name!r}, {known}.")
-    return network, families.index(name)
+    if isinstance(network, Product):
+        families = [network.first.family, network.second.family]
+        if name in families:
+            return network, families.index(name)
+    raise UsageError(f"--parts: {network.name} is no product with a factor of the family {name!r}.")
 
 
 def copies_of(
