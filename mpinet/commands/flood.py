@@ -41,8 +41,8 @@ class FloodOptions(MachineOptions):
     _: KW_ONLY
     root: Place = 0
     """Node where the flood starts: number or address."""
-    faults: FaultWords = None
     ports: Ports = "all"
+    faults: FaultWords = None
 
 
 flood = function_with(FloodOptions, FloodResult, Views, SavedOften, Common)
