@@ -207,6 +207,7 @@ ALGORITHMS = (
     AlgorithmRow("cycle", _ALL, _PIPELINES, "a Hamiltonian cycle; several items: one port"),
     AlgorithmRow("passes", _SPREAD, where="a search"),
     AlgorithmRow("tree", (*_SPREAD, *_ALL, *_TO_OR_FROM_ONE), where="links"),
+    AlgorithmRow("floodtree", _SPREAD, where="links"),
     AlgorithmRow("flooding", _SPREAD, where="busses"),
     AlgorithmRow("best", _SPREAD[:1], where="the shortest of all"),
     AlgorithmRow("routed", (*_ALL, *_TO_OR_FROM_ONE, "exchange")),

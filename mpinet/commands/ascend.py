@@ -70,6 +70,9 @@ class PassOptions(MachineOptions):
     operator: Computed
     algorithm: Pairing = None
     parts: PartsName = None
+    change: Annotated[str | None, Typed(metavar="J:NETWORK")] = None
+    """Change of the links during the run: dimensions from J on are routed over NETWORK, which has
+    the same number of processors."""
     ports: Ports = "all"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.ascend import PassOptions, ProgramResult
 from mpinet.commands.fields import picked
 from mpinet.commands.job import Job, Watch
@@ -15,9 +16,9 @@ from mpinet.machine import Machine
 from mpinet.machine.dry import Dry
 from mpinet.machine.transport import Local
 from mpinet.networks.copies import factor_named
+from mpinet.networks.topology import Topology
 from mpinet.programs import ascend, needs
 from mpinet.programs.operators.operator import Operator
-from mpinet.programs.schedules.routed import Copies, copies
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import with_phases
 
@@ -33,12 +34,32 @@ def prepare(options: PassOptions) -> Job:
     operator = open_operator(options.operator)
     operator.require_form(options.command)
     topology = topology_named(options.topology)
-    if options.parts is None:
-        return Ascend(options, topology, operator)
-    if options.algorithm is not None:
-        raise UsageError("--algorithm does not apply with --parts.")
-    factor_named(topology, options.parts)
-    return Ascend(options, topology, operator, copies(options.parts))
+    return Ascend(options, topology, operator, _schedule(options, topology))
+
+
+def _schedule(options: PassOptions, topology: Topology) -> str | type[PassSchedule] | None:
+    """Return the name of the schedule, or the schedule of all copies, or with a change of links."""
+    from mpinet.programs.schedules.routed import Routed, changing, copies
+
+    if options.parts is not None:
+        if options.algorithm is not None or options.change is not None:
+            raise UsageError("--parts: give neither --algorithm nor --change.")
+        factor_named(topology, options.parts)
+        return copies(options.parts)
+    if options.change is None:
+        return options.algorithm
+    if options.algorithm not in (None, Routed.name):
+        raise UsageError("--change applies to --algorithm routed.")
+    first, _, name = options.change.partition(":")
+    if not is_whole(first) or not name:
+        raise UsageError(f"--change: {quoted(options.change)} is not J:NETWORK.")
+    later = topology_named(name)
+    if (later.hosts, later.size) != (topology.hosts, topology.size):
+        raise UsageError(
+            f"--change: {later.name} has {later.hosts} processors, and {topology.name} has "
+            f"{topology.hosts}."
+        )
+    return changing(int(first), later)
 
 
 @dataclass(eq=False, repr=False)
@@ -48,12 +69,7 @@ class Ascend(MachineJob):
     options: PassOptions
 
     _operator: Operator
-    _copies: type[Copies] | None = None
-
-    @property
-    def _algorithm(self) -> str | type[PassSchedule] | None:
-        """Schedule of all copies, or the requested algorithm."""
-        return self._copies or self.options.algorithm
+    _schedule: str | type[PassSchedule] | None
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the program and return the result row."""
@@ -64,7 +80,7 @@ class Ascend(MachineJob):
             self._operator,
             options.command,
             options.seed,
-            self._algorithm,
+            self._schedule,
         )
         self.note_crossing(machine)
         result = picked(ProgramResult, found) | {"phases": phase_rows(found.phases)}
@@ -81,7 +97,7 @@ class Ascend(MachineJob):
         """Return the bytes of the states, and of the serial results for comparison."""
         from mpinet.programs.schedules import find_schedule
 
-        schedule = find_schedule(self.network, self._algorithm)
+        schedule = find_schedule(self.network, self._schedule)
         return needs.ascend(self.share(ranks), self._operator, schedule)
 
     def rehearse(self, dry: Dry) -> Rehearsal:
@@ -89,6 +105,8 @@ class Ascend(MachineJob):
         from mpinet.programs.rehearsal.ascend import rehearse_ascend
 
         options = self.options
+        if options.change is not None:
+            raise UsageError("--change does not apply: predict supports one network.")
         machine = self.make_machine(dry)
         return rehearse_ascend(
             machine, dry, self._operator, options.command, options.seed, options.algorithm

@@ -171,6 +171,11 @@ class Topology:
     longest: int = LONGEST
     """Number of hops of the longest route, if known for networks of any size."""
 
+    one_port_broadcast: str | None = None
+    """Name of the default broadcast with one port, if the family has no schedule of its own.
+    Default: a search.
+    """
+
     detour: str | None = None
     """Name of the family's routing around faults: the default of ``route --faults``."""
 
@@ -733,6 +738,15 @@ class Topology:
         """
         return {}
 
+    @property
+    def guest(self) -> Topology | None:
+        """Network whose schedules of ASCEND and DESCEND the processors emulate, if any."""
+        return None
+
+    def homes(self) -> Ints:
+        """Return, for each node of the guest, the processor that acts for it."""
+        raise NotImplementedError
+
     def cycle(self) -> Cycle | None:
         """A Hamiltonian cycle as a local rule; None if no cycle is known.
 
@@ -858,6 +872,10 @@ EXCHANGE = MappingProxyType({"exchange": "mpinet.programs.schedules.exchange:Dim
 """Value of `Topology.ascend_schedules` for networks whose partners in every dimension are
 neighbours.
 """
+
+
+ROUTED = MappingProxyType({"routed": "mpinet.programs.schedules.routed:Routed"})
+"""Value of `Topology.ascend_schedules` for routed exchanges, the default of most networks."""
 
 
 ROUTINGS_ELSEWHERE = {

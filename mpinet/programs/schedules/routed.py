@@ -28,10 +28,15 @@ class Routed(Dimensionwise):
         self._routing = machine.topology.routing()
         self._order = np.argsort(self.processors(self.index))
 
+    def machine_for(self, j: int) -> Machine:
+        """Return the machine whose links carry the messages of dimension j."""
+        return self.machine
+
     def partners(self, j: int, state: Array) -> Array:
         """Exchange states by a message from every processor i to i XOR 2^j."""
-        words = as_words(state)
-        router = Router(self.machine, self._routing, payload_words=words.shape[1], keep=True)
+        words, machine = as_words(state), self.machine_for(j)
+        routing = machine.topology.routing() if machine is not self.machine else self._routing
+        router = Router(machine, routing, payload_words=words.shape[1], keep=True)
         ends = self.processors(self.index), self.processors(self.index ^ (1 << j))
         sources, targets = (each[self._order] for each in ends)
         router.inject(sources, targets, sources, self.size, words[self._order])
@@ -39,7 +44,7 @@ class Routed(Dimensionwise):
         lost = router.totals["undeliverable"]
         if lost:
             raise RoutingError(
-                f"Routing {self._routing.name} on {self.machine.topology.name} could not deliver "
+                f"Routing {routing.name} on {machine.topology.name} could not deliver "
                 f"{lost} of {self.size} messages in dimension {j}."
             )
         ended = router.delivered
@@ -81,6 +86,24 @@ class Copies(Routed):
 def copies(factor: str) -> type[Copies]:
     """Return the schedule of all copies of the factor of a family."""
     return type("Copies", (Copies,), {"factor": factor})
+
+
+def changing(first: int, network: Topology) -> type[Routed]:
+    """Return the schedule that exchanges dimensions from `first` on over another network's links.
+
+    The processors and their elements stay in place, and one clock counts all steps.
+    """
+
+    class Changing(Routed):
+        def __init__(self, machine: Machine):
+            super().__init__(machine)
+            self._later = Machine(network, machine.model, machine.transport, machine.mapping)
+            self._later.meters = machine.meters
+
+        def machine_for(self, j: int) -> Machine:
+            return self._later if j >= first else self.machine
+
+    return Changing
 
 
 def as_words(state: Array) -> Ints:
