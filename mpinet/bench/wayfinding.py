@@ -145,10 +145,14 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "gbsn": (
         "gbsn:3,m=4096-2048-2048-2048-1536-1536-1024-999,a=3",
         "gbsn:1,m=4-4-4-2,a=1",
-        ("gbsn",),
+        ("gbsn", "twsr", "twsr-corrected"),
     ),
-    "gmn": ("gmn:16380", "gmn:8,256", ("source", "shortest", "online", "planned")),
-    "gmnany": ("gmnany:5000", "gmnany:100", ("source", "shortest")),
+    "gmn": (
+        "gmn:16380",
+        "gmn:8,256",
+        ("source", "shortest", "online", "discovered", "substituted", "planned"),
+    ),
+    "gmnany": ("gmnany:5000", "gmnany:100", ("source", "shortest", "online")),
     "lst": ("lst:512", "lst:3", ("paper", "optimal")),
     "tq": ("tq:14", "tq:4", ("shortest", "dimension")),
     "cq": ("cq:14", "cq:5", ("shortest", "dimension")),
@@ -190,7 +194,8 @@ or 2^20, 8, and at most 1024.
 """
 
 AROUND = {
-    "gmn": {"online": 1 / 64, "planned": 1 / 32},
+    "gmn": {"online": 1 / 64, "discovered": 1 / 64, "substituted": 1 / 64, "planned": 1 / 32},
+    "gmnany": {"online": 1 / 64},
     **{name: {"detour": 1 / 128} for name in ("sth", "lens", "clens", "hdn", "rdn", "dualcube")},
 }
 """Routings that avoid a dead processor, and the required fraction of the hypercube's speed."""

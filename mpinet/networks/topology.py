@@ -172,9 +172,7 @@ class Topology:
     """Number of hops of the longest route, if known for networks of any size."""
 
     one_port_broadcast: str | None = None
-    """Name of the default broadcast with one port, if the family has no schedule of its own.
-    Default: a search.
-    """
+    """Name of the default broadcast with one port, without a schedule of the family."""
 
     detour: str | None = None
     """Name of the family's routing around faults: the default of ``route --faults``."""
@@ -738,10 +736,8 @@ class Topology:
         """
         return {}
 
-    @property
-    def guest(self) -> Topology | None:
-        """Network whose schedules of ASCEND and DESCEND the processors emulate, if any."""
-        return None
+    guest: Topology | None = None
+    """Network whose schedules of ASCEND and DESCEND the processors emulate, if any."""
 
     def homes(self) -> Ints:
         """Return, for each node of the guest, the processor that acts for it."""
@@ -872,10 +868,6 @@ EXCHANGE = MappingProxyType({"exchange": "mpinet.programs.schedules.exchange:Dim
 """Value of `Topology.ascend_schedules` for networks whose partners in every dimension are
 neighbours.
 """
-
-
-ROUTED = MappingProxyType({"routed": "mpinet.programs.schedules.routed:Routed"})
-"""Value of `Topology.ascend_schedules` for routed exchanges, the default of most networks."""
 
 
 ROUTINGS_ELSEWHERE = {

@@ -34,7 +34,10 @@ from mpinet.networks.gbsn.twoway import two_way_routings
 from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.schedule import Schedule
-from mpinet.networks.topology import ROUTED, Topology
+from mpinet.networks.topology import Topology
+
+ROUTED = "mpinet.programs.schedules.routed:Routed"
+"""Module and class of the schedule for any network."""
 
 MAX_GUEST_BITS = 61
 """Longest address of a BSN, in bits."""
@@ -167,7 +170,7 @@ class GeneralizedBlockShift(Topology):
         own = super().routings
         if self.completed:
             own = {"gbsn": lambda: stateless("gbsn", decide, self, shortest=False)}
-        return own | two_way_routings(self)
+        return own | two_way_routings(self.params, self.completed)
 
     @cached_property
     def regular(self) -> BlockShift | None:
@@ -183,7 +186,7 @@ class GeneralizedBlockShift(Topology):
             return None
 
     @property
-    def guest(self) -> BlockShift | None:
+    def guest(self) -> BlockShift | None:  # type: ignore[override]
         """BSN on all words of the addresses, emulated unless the network is a BSN (section 4.1)."""
         if self.regular or not self.completed or self.bits > MAX_GUEST_BITS:
             return None
@@ -207,7 +210,7 @@ class GeneralizedBlockShift(Topology):
         own = network.ascend_schedules if network else {}
         # Routed exchanges need no emulation, and stay the default wherever these are possible.
         alone = self.regular is None and self.size & (self.size - 1) == 0
-        return {**(ROUTED if alone else {}), **own}
+        return {**({"routed": ROUTED} if alone else {}), **own}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Return the routing's tree on a completed network, and the BSN's schedules on a BSN."""

@@ -7,8 +7,8 @@ may lack. As printed, the message then stops. Corrected, it goes on by the GBSN'
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from mpinet.base.arrays import Ints
 from mpinet.compiled import Rule, inlined, rule
 from mpinet.networks.arithmetic import ceil_log2, lowest_one
 from mpinet.networks.gbsn.description import (
@@ -30,25 +30,23 @@ from mpinet.networks.gbsn.routing import port_towards
 from mpinet.networks.gbsn.words import rotated_left
 from mpinet.networks.routing import ARRIVED, STUCK, Routing
 
-if TYPE_CHECKING:
-    from mpinet.networks.gbsn.general import GeneralizedBlockShift
-
 WORD, SHIFTS, TARGET = range(3)
 """Words of the header: the target's word, the number of right shifts that are not undone, and the
 target, or -1 minus the target after the first missing link.
 """
 
 
-def two_way_routings(network: GeneralizedBlockShift) -> dict[str, Callable[[], Routing]]:
+def two_way_routings(params: Ints, completed: bool) -> dict[str, Callable[[], Routing]]:
     """Return the routing as printed and, in a completed network, the corrected routing."""
-    bits = network.bits + ceil_log2(-(-network.bits // network.shift))
+    length = int(params[BLOCK_BITS] + params[PLACE_BITS])
+    bits = length + ceil_log2(-(-length // int(params[SHIFT])))
 
     def made(name: str, decide: Rule, more: int) -> Routing:
         return Routing(
             name=name,
             start=start_two_way,
             decide=decide,
-            params=network.params,
+            params=params,
             header_bits=lambda source, target: bits + more,
             words=3,
             shortest=False,
@@ -56,7 +54,7 @@ def two_way_routings(network: GeneralizedBlockShift) -> dict[str, Callable[[], R
         )
 
     printed = {"twsr": lambda: made("twsr", decide_two_way, 0)}
-    if not network.completed:
+    if not completed:
         return printed
     return printed | {"twsr-corrected": lambda: made("twsr-corrected", decide_corrected, 1)}
 

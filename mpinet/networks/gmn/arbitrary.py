@@ -101,7 +101,7 @@ class SmoothedLoops(Topology):
     detour, one_port_broadcast = "online", "floodtree"
 
     @property
-    def guest(self) -> MultipleLoops | None:
+    def guest(self) -> MultipleLoops | None:  # type: ignore[override]
         """G(m,N'), emulated where its sizes are powers of two (section 7.5)."""
         whole = int(self.params[LOOPS])
         exact = whole & (whole - 1) == 0 and self.sector & (self.sector - 1) == 0

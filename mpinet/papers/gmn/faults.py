@@ -204,8 +204,8 @@ ROUTES_AROUND = (
         "GMN-X-FT-discovered",
         place=BEYOND,
         statement="with one dead node that only its neighbours know, the route with the printed "
-        "substitutions, or a searched detour where there is none, has at most m + B2 + 12 hops",
-        claimed=lambda topology: longest_stated(topology) + 12,
+        "substitutions, or a searched detour where there is none, has at most m + B2 + 18 hops",
+        claimed=lambda topology: longest_stated(topology) + 18,
         grid=UP_TO_300,
         cost=lambda topology: 30 * size_of(topology) ** 2,
         measured=lambda topology: longest_around(topology, "discovered"),
