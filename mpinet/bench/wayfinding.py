@@ -196,7 +196,7 @@ or 2^20, 8, and at most 1024.
 AROUND = {
     "gmn": {"online": 1 / 64, "discovered": 1 / 64, "substituted": 1 / 64, "planned": 1 / 32},
     "gmnany": {"online": 1 / 64},
-    **{name: {"detour": 1 / 128} for name in ("sth", "lens", "clens", "hdn", "rdn", "dualcube")},
+    **{name: {"detour": 1 / 64} for name in ("sth", "lens", "clens", "hdn", "rdn", "dualcube")},
 }
 """Routings that avoid a dead processor, and the required fraction of the hypercube's speed."""
 
