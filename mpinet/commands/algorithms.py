@@ -81,6 +81,13 @@ PIPELINE = CollectiveProgram(
     chooses=True,
 )
 
+MULTICAST = CollectiveProgram(
+    run="mpinet.programs.multicast:multicast",
+    require="mpinet.programs.multicast:row_of",
+    needs="mpinet.programs.needs:multicast",
+    finds=("row",),
+)
+
 ROOTED = {
     "require": "mpinet.programs.gather:require_algorithm",
     "needs": "mpinet.programs.needs:from_or_to_one",

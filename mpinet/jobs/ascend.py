@@ -11,9 +11,11 @@ from mpinet.commands.fields import picked
 from mpinet.commands.job import Job, Watch
 from mpinet.errors import UsageError
 from mpinet.jobs.machinejob import MachineJob
-from mpinet.jobs.opening import topology_named
+from mpinet.jobs.opening import port_model, topology_named
+from mpinet.machine import Machine
 from mpinet.machine.dry import Dry
 from mpinet.machine.transport import Local
+from mpinet.networks.copies import factor_named
 from mpinet.networks.topology import Topology
 from mpinet.programs import ascend, needs
 from mpinet.programs.operators.operator import Operator
@@ -36,9 +38,14 @@ def prepare(options: PassOptions) -> Job:
 
 
 def _schedule(options: PassOptions, topology: Topology) -> str | type[PassSchedule] | None:
-    """Return the name of the schedule, or the schedule that changes the links."""
-    from mpinet.programs.schedules.routed import Routed, changing
+    """Return the name of the schedule, or the schedule of all copies, or with a change of links."""
+    from mpinet.programs.schedules.routed import Routed, changing, copies
 
+    if options.parts is not None:
+        if options.algorithm is not None or options.change is not None:
+            raise UsageError("--parts: give neither --algorithm nor --change.")
+        factor_named(topology, options.parts)
+        return copies(options.parts)
     if options.change is None:
         return options.algorithm
     if options.algorithm not in (None, Routed.name):
@@ -76,7 +83,15 @@ class Ascend(MachineJob):
             self._schedule,
         )
         self.note_crossing(machine)
-        return picked(ProgramResult, found) | {"phases": phase_rows(found.phases)}
+        result = picked(ProgramResult, found) | {"phases": phase_rows(found.phases)}
+        if options.parts is None:
+            return result
+        product, which = factor_named(self.network, options.parts)
+        factor = (product.first, product.second)[which]
+        # All copies are alike, and each rank runs one of them alone.
+        one = Machine(factor, port_model(options.ports, options.duplex), Local())
+        alone = ascend.run(one, self._operator, options.command, options.seed, "routed")
+        return result | {"copies": product.size // factor.size, "alone": alone.steps}
 
     def needs(self, ranks: int) -> int:
         """Return the bytes of the states, and of the serial results for comparison."""

@@ -185,7 +185,8 @@ class Routing:
         dead : iterable of int
             Dead nodes.
         cut : iterable of (int, int)
-            Dead links, each as a pair of neighbours.
+            Dead links, each as a pair of neighbours, and ports of dead busses, each as a pair of a
+            node and ``~port``.
 
         Raises
         ------
