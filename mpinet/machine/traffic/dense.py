@@ -60,10 +60,6 @@ W = 1 << W_BITS
 ARRIVED_BIT = 40
 """Entry of `Dense.fields` for a message at its target; lower entries are bits of a packed place."""
 
-HEAD_BIT = 14
-HEAD_FLIT = 1 << HEAD_BIT
-"""Mark of a head in the rows `FROM`; the other bits are a place in a node's rings."""
-
 WITH_BIT = tuple(np.uint64(sum(1 << k for k in range(64) if k >> b & 1)) for b in range(6))
 """The lanes whose numbers have bit b."""
 
@@ -84,10 +80,8 @@ class Shape(NamedTuple):
 
     @property
     def word_bits(self) -> int:
-        """Bits of a word: for all lanes of a node, and for a link's channels and credits."""
-        size = constants(self)
-        needed = max(size["LANES"], 2 * size["WIDTH"] + 1)
-        return next((bits for bits in (16, 32, 64) if needed <= bits), 0)
+        """Bits of a word: for all lanes of a node, and for a link's channels and credits; 0: too many."""
+        return constants(self)["WORD"]
 
 
 def constants(shape: Shape) -> dict[str, int]:
@@ -102,7 +96,8 @@ def constants(shape: Shape) -> dict[str, int]:
     found = {
         "PORTS": shape.ports, "VCS": shape.vcs, "CLASSES": shape.classes, "OF_CLASS": of_class,
         "STRIDE": stride, "WIDTH": width,
-        "WIDTH_BITS": (width - 1).bit_length(), "CHANNEL_BITS": place + (stride - 1).bit_length(), "LANES": lanes, "LANE_BITS": (lanes - 1).bit_length(),
+        "WIDTH_BITS": (width - 1).bit_length(), "STRIDE_BITS": (stride - 1).bit_length(),
+        "CHANNEL_BITS": place + (stride - 1).bit_length(), "LANES": lanes, "LANE_BITS": (lanes - 1).bit_length(),
         "BUFFER": shape.buffer, "PLACE_BITS": place, "CREDIT_BITS": credits, "OUT_BITS": outs,
         "CLASS_BITS": groups, "CODES": codes, "HOLD_BITS": holds, "LONG": int(shape.long),
         "STRAIGHT": int(shape.straight), "BY_PAIR": int(shape.by_pair),
@@ -112,14 +107,17 @@ def constants(shape: Shape) -> dict[str, int]:
                      for p in range(shape.ports) for c in range(shape.classes)),
     }  # fmt: skip
     many = shape.ports + 1
+    widest = max(lanes, 2 * width + 1)
+    found["WORD"] = next((bits for bits in (16, 32, 64) if widest <= bits), 0)
     found |= _offsets(
         FILLED=shape.buffer + 1, CODE=(shape.buffer + 1) * codes, CREDIT=credits, HEAD=place,
         END=place, TURN=many, BEGUN=1, HELD=1, HOLD=holds, SENT=shape.vcs * shape.long, WAITS=1,
         HOST=1, LOAD=shape.ports, MOVES=1, FLITS=1, MOST=1, TILE=0,
     )  # fmt: skip
     return found | _offsets(
-        LINK=shape.ports, CAME=1, NEW=codes, BORN=1, BEST=1, CAN=1, WANT=many, TAKEN=1, LEFT=1,
-        USED=1, FROM=many, TO=shape.ports, STARTS=1, ENDS=1, WORK=0,
+        LINK=shape.ports, CAME=1, NEW=codes, BORN=1, BEST=1, CAN=1, GROUP=shape.classes,
+        HOLDS=shape.vcs * shape.long, WANT=many, TAKEN=1, LEFT=1,
+        USED=1, FROM=many, TO=shape.ports, HEADS=1, STARTS=1, ENDS=1, WORK=0,
     )  # fmt: skip
 
 
@@ -136,11 +134,11 @@ EXAMPLE = Shape(4, 2, 2, 4, False, False, False)
 """Two dimensions with the defaults of ``mpinet load``."""
 
 (
-    PORTS, VCS, CLASSES, OF_CLASS, STRIDE, WIDTH, WIDTH_BITS, CHANNEL_BITS, LANES, LANE_BITS, BUFFER, PLACE_BITS, CREDIT_BITS,
+    PORTS, VCS, CLASSES, OF_CLASS, STRIDE, WIDTH, WIDTH_BITS, STRIDE_BITS, CHANNEL_BITS, LANES, LANE_BITS, BUFFER, PLACE_BITS, CREDIT_BITS,
     OUT_BITS, CLASS_BITS, CODES, HOLD_BITS, LONG, STRAIGHT, BY_PAIR, PORT, NETWORK, SOURCE, FIELD,
-    FIRST, FILLED, CODE, CREDIT, HEAD, END, TURN, BEGUN, HELD, HOLD, SENT, WAITS, HOST, LOAD, MOVES,
-    FLITS, MOST, TILE, LINK, CAME, NEW, BORN, BEST, CAN, WANT, TAKEN, LEFT, USED, FROM, TO, STARTS,
-    ENDS, WORK,
+    FIRST, WORD, FILLED, CODE, CREDIT, HEAD, END, TURN, BEGUN, HELD, HOLD, SENT, WAITS, HOST, LOAD, MOVES,
+    FLITS, MOST, TILE, LINK, CAME, NEW, BORN, BEST, CAN, GROUP, HOLDS, WANT, TAKEN, LEFT, USED, FROM, TO, HEADS,
+    STARTS, ENDS, WORK,
 ) = constants(EXAMPLE).values()  # fmt: skip
 
 
@@ -217,12 +215,6 @@ def any_of(one, other):
 
 
 @part
-def all_if(condition):
-    """Return all lanes if a condition is true, else none."""
-    return pick(condition, word(~word(0)), word(0))
-
-
-@part
 def mixed(number):
     """Scramble 32 bits as `draws.mix32`, in 32-bit arithmetic for vectors."""
     number = np.uint32(number ^ (number >> np.uint32(16)))
@@ -248,8 +240,8 @@ def way(here, target, ways, fields):
         return np.int64(ways[here * fields[0] + target])
     # Dimension order: the lowest coordinate that differs decides. Its field is the field of the
     # lowest bit that differs, found without a loop over dimensions.
-    at = 3 * lowest_one((here ^ target) | 1 << ARRIVED_BIT)
-    shift, width, base = fields[at], fields[at + 1], fields[at + 2]
+    field = fields[lowest_one((here ^ target) | 1 << ARRIVED_BIT)]
+    shift, width, base = field & 63, field >> 6 & 63, field >> 12
     most = (1 << width) - 1
     return np.int64(ways[base + ((here >> shift & most) << width) + (target >> shift & most)])
 
@@ -353,16 +345,21 @@ def decide(at, first, codes, words, work):
                 is_set = any_of(work[LINK + p * W + u], word(1 << 2 * WIDTH))
                 plane = word(plane | pick(is_set, word(PORT << p * WIDTH), word(0)))
             work[NEW + (CODES - 1) * W + u] = word(plane & came)
-    for u in range(W):
-        came = work[CAME + u]
-        for i in range(BUFFER):
-            old = words[at + FILLED + i * W + u]
+    for i in range(BUFFER):
+        rest = word(0)
+        for u in range(W):
+            came, old = work[CAME + u], words[at + FILLED + i * W + u]
             new = word(came & ~old)
             words[at + FILLED + i * W + u] = word(old | came)
             came = word(came & old)
+            work[CAME + u] = came
+            rest = word(rest | came)
             for b in range(CODES):
                 k = at + CODE + (i * CODES + b) * W + u
                 words[k] = word(word(words[k] & ~new) | word(work[NEW + b * W + u] & new))
+        # Queues are much shorter than buffers in most tiles and steps.
+        if rest == word(0):
+            break
 
 
 @sweep
@@ -451,25 +448,33 @@ def ask(at, words, work):
                 lower = word(lower | word(word(best << word(j)) & word(~(FIRST * ((1 << j) - 1)))))
             best = word(best & word(~word(word(lower << word(1)) & word(~FIRST))))
         work[BEST + u] = best
-    for u in range(W):
-        k, best, can = at + u, work[BEST + u], work[CAN + u]
-        begun = words[k + BEGUN]
-        for o in range(PORTS):
-            wants = word(0)
-            for c in range(CLASSES):
-                is_free = all_if(any_of(best, word(FIELD << o * WIDTH + c * STRIDE)))
-                wants = word(wants | word(class_at(words, k, c) & is_free))
+    for c in range(CLASSES):
+        for u in range(W):
+            group = class_at(words, at + u, c)
+            begun = words[at + BEGUN + u]
+            work[GROUP + c * W + u] = word(group & ~begun)
             if LONG:
-                # Flits behind a head go through the head's channel, and need its credit alone.
-                follows = word(0)
                 for j in range(OF_CLASS):
-                    for c in range(CLASSES):
-                        is_open = all_if(any_of(can, word(1 << o * WIDTH + c * STRIDE + j)))
-                        holds = word(holding(words, k, j) & class_at(words, k, c))
-                        follows = word(follows | word(holds & is_open))
-                wants = word(word(wants & ~begun) | word(follows & begun))
-            work[WANT + o * W + u] = word(wants & asking(words, k, o))
-        work[WANT + PORTS * W + u] = asking(words, k, PORTS)
+                    holds = word(holding(words, at + u, j) & word(group & begun))
+                    work[HOLDS + (c * OF_CLASS + j) * W + u] = holds
+    # A loop of its own for each output: of larger bodies LLVM makes no vectors.
+    for o in range(PORTS + 1):
+        for u in range(W):
+            wants = asking(words, at + u, o)
+            if o < PORTS:
+                allowed = word(0)
+                for c in range(CLASSES):
+                    is_free = any_of(work[BEST + u], word(word(FIELD << c * STRIDE) << word(o * WIDTH)))
+                    allowed = word(allowed | pick(is_free, work[GROUP + c * W + u], word(0)))
+                    for j in range(OF_CLASS * LONG):
+                        # Flits behind a head go through its channel, and need its credit alone.
+                        holds = work[HOLDS + (c * OF_CLASS + j) * W + u]
+                        one = word(word(1 << c * STRIDE + j) << word(o * WIDTH))
+                        is_open = any_of(work[CAN + u], one)
+                        allowed = word(allowed | pick(is_open, holds, word(0)))
+                wants = word(wants & allowed)
+            work[WANT + o * W + u] = wants
+    for u in range(W):
         work[TAKEN + u] = word(0)
 
 
@@ -497,31 +502,23 @@ def grant(at, turn, words, work):
 @sweep
 def send(at, words, work):
     """Choose the channels of granted flits, and change credits and holders."""
-    for o in range(PORTS + 1):
-        for u in range(W):
-            one = work[WANT + o * W + u]
-            found = number_of(one, words, at + HEAD + u)
-            if LONG:
-                is_head = word(one & ~words[at + BEGUN + u]) != word(0)
-                found = word(found | pick(is_head, word(HEAD_FLIT), word(0)))
-            work[FROM + o * W + u] = found
     for u in range(W):
         k, best, left, used = at + u, work[BEST + u], word(0), word(0)
         begun, held = words[k + BEGUN], words[k + HELD]
         tails = words[k + CODE + (CODES - 1) * W] if LONG else word(~word(0))
         for o in range(PORTS):
-            one, of_class = work[WANT + o * W + u], word(0)
-            for c in range(CLASSES):
-                is_in = any_of(one, class_at(words, k, c))
-                of_class = word(of_class | pick(is_in, word(FIELD << c * STRIDE), word(0)))
+            one = work[WANT + o * W + u]
+            of_class = pick(one != word(0), word(PORT), word(0))
+            for b in range(CLASS_BITS):
+                is_set = any_of(one, words[k + CODE + (OUT_BITS + b) * W])
+                of_class = word(of_class & channels_with(is_set, word(WITH_BIT[STRIDE_BITS + b])))
             channel = word(word(best >> word(o * WIDTH)) & of_class)
             if LONG:
-                follows = word(0)
-                for j in range(OF_CLASS):
-                    of_all = word(sum_of(j))
-                    holds = any_of(one, holding(words, k, j))
-                    follows = word(follows | pick(holds, of_all, word(0)))
-                channel = pick(any_of(one, begun), word(follows & of_class), channel)
+                follows = of_class
+                for b in range(HOLD_BITS):
+                    is_set = any_of(one, words[k + HOLD + b * W])
+                    follows = word(follows & channels_with(is_set, word(WITH_BIT[b])))
+                channel = pick(any_of(one, begun), follows, channel)
                 is_tail = any_of(one, tails)
                 lanes = word(channel << word(o * WIDTH))
                 held = pick(is_tail, word(held & ~lanes), word(held | lanes))
@@ -535,27 +532,32 @@ def send(at, words, work):
         last = work[WANT + PORTS * W + u]
         left = word(left | last)
         work[LEFT + u], work[USED + u] = left, used
-        work[STARTS + u] = word(left & word(word(SOURCE) & ~begun))
+        work[HEADS + u] = word(left & ~begun)
+        work[STARTS + u] = word(word(left & ~begun) & word(SOURCE))
         work[ENDS + u] = word(last & tails)
         if LONG:
             words[k + HELD] = held
             words[k + BEGUN] = word(word(begun | left) & ~word(left & tails))
+
+@sweep
+def find_places(at, words, work):
+    """Write the places of the flits that leave: in the rings of their node, and of the next one."""
+    for o in range(PORTS + 1):
+        for u in range(W):
+            work[FROM + o * W + u] = number_of(work[WANT + o * W + u], words, at + HEAD + u)
     for o in range(PORTS):
         for u in range(W):
             channel = word(work[LINK + o * W + u] & word(PORT))
             lanes = word(channel << word(o * WIDTH))
-            found = number_of(lanes, words, at + END + u)
-            # The place in the rings of one port; the sender adds the port at the other end.
-            work[TO + o * W + u] = word(found & word((WIDTH << PLACE_BITS) - 1))
+            # In the rings of one port: the port at the other end has another number.
+            place = number_of(lanes, words, at + END + u)
+            work[TO + o * W + u] = word(place & word((WIDTH << PLACE_BITS) - 1))
 
 
 @part
-def sum_of(j):
-    """Return channel j of all classes of a port."""
-    lanes = 0
-    for c in range(CLASSES):
-        lanes |= 1 << c * STRIDE + j
-    return lanes
+def channels_with(is_set, lanes):
+    """Return the channels whose number has a bit, or has it not; `lanes` are those with the bit."""
+    return pick(is_set, lanes, word(~lanes))
 
 
 @sweep
@@ -629,27 +631,31 @@ def remove(at, flits, words, work):
             work[LEFT + u] = word(left & ~word(left & word(word(SOURCE) & ~tails)))
             moved = word(moved | left)
     for u in range(W):
-        left = work[LEFT + u]
-        moved = word(moved | left)
-        for i in range(BUFFER):
-            behind = words[at + FILLED + (i + 1) * W + u]
+        moved = word(moved | work[LEFT + u])
+    for i in range(BUFFER):
+        rest = word(0)
+        for u in range(W):
+            left, behind = work[LEFT + u], words[at + FILLED + (i + 1) * W + u]
             k = at + FILLED + i * W + u
             words[k] = word(word(behind & left) | word(words[k] & ~left))
             # A lane that becomes empty keeps its code: it may be inside a message.
             moves = word(left & behind)
+            rest = word(rest | behind)
             for b in range(CODES):
                 k = at + CODE + (i * CODES + b) * W + u
                 words[k] = word(word(words[k + CODES * W] & moves) | word(words[k] & ~moves))
+        if rest == word(0):
+            break
     return moved
 
 
 @sweep
 def push(tile, now, dense):
     """Write the flits that leave into the rings of the next nodes, one by one, with their codes."""
-    work, ring, goals, ends, there, codes = (
-        dense.work, dense.ring, dense.goals, dense.ends, dense.there, dense.codes
+    work, ring, goals, ends, there, codes, ways, fields = (
+        dense.work, dense.ring, dense.goals, dense.ends, dense.there, dense.codes,
+        dense.ways, dense.fields,
     )  # fmt: skip
-    ways, fields = dense.ways, dense.fields
     own = tile * (PORTS + 1) * (WIDTH << PLACE_BITS)
     for o in range(PORTS):
         row = (tile * (PORTS + 1) + o) * W
@@ -657,11 +663,11 @@ def push(tile, now, dense):
         while nodes != 0:
             u = lowest_one(nodes)
             nodes &= nodes - 1
-            taken, put = np.int64(work[FROM + o * W + u]), np.int64(work[TO + o * W + u])
-            end = np.int64(ends[row + u])
-            m = ring[(own + (taken & HEAD_FLIT - 1)) * W + u]
+            taken, end = np.int64(work[FROM + o * W + u]), np.int64(ends[row + u])
+            put = np.int64(work[TO + o * W + u])
+            m = ring[(own + taken) * W + u]
             goal = goals[m]
-            goal.hops += taken >> HEAD_BIT if LONG else 1
+            goal.hops += any_of(work[WANT + o * W + u], work[HEADS + u]) if LONG else 1
             code = way(np.int64(there[row + u]), np.int64(goal.place), ways, fields)
             codes[now + end] = word(in_class(code, o, put >> CHANNEL_BITS))
             to = (end >> W_BITS) * (WIDTH << PLACE_BITS) + put
@@ -691,8 +697,7 @@ def eject(tile, rules, state, books, dense, ledger):
     while events != 0:
         u = lowest_one(events)
         events &= events - 1
-        taken = np.int64(work[FROM + PORTS * W + u]) & HEAD_FLIT - 1
-        m = np.int64(ring[(own + taken) * W + u])
+        m = np.int64(ring[(own + np.int64(work[FROM + PORTS * W + u])) * W + u])
         message = messages[m]
         message.hops = goals[m].hops
         finish(message, ledger.now, False, rules, state.bounds, books, ledger)
@@ -755,12 +760,13 @@ def advance_dense(
             send(at, words, work)
             if LONG and HOLD_BITS > 0:
                 hold(at, words, work)
-            count(at, pick(rules.warmup <= t < rules.window_end, word(1), word(0)), words, work)
-            put_on_links(now + first, dense.links, work)
-            moved = word(moved | remove(at, rules.flits, words, work))
+            find_places(at, words, work)
             push(tile, now, dense)
             depart(tile, rules, state, dense, ledger)
             eject(tile, rules, state, books, dense, ledger)
+            count(at, pick(rules.warmup <= t < rules.window_end, word(1), word(0)), words, work)
+            put_on_links(now + first, dense.links, work)
+            moved = word(moved | remove(at, rules.flits, words, work))
             if generating:
                 note_queues(tile, state.nodes, work, ledger)
         if going:

@@ -221,19 +221,19 @@ class DenseForm:
             nodes, targets = np.repeat(every, topology.size), np.tile(every, topology.size)
             spots, fields = every, np.array([topology.size], np.int64)
         else:
-            spots, fields = np.zeros(topology.size, np.int64), np.zeros(3 * ARRIVED_BIT + 3, np.int64)
+            spots, fields = np.zeros_like(every), np.zeros(ARRIVED_BIT + 1, np.int64)
             pairs: list[Ints] = []
             shift = base = 0
             for stride, side in topology.coordinates:
                 width = (side - 1).bit_length()
                 spots |= every // stride % side << shift
-                fields[3 * shift : 3 * (shift + width)] = [shift, width, base] * width
+                fields[shift : shift + width] = base << 12 | width << 6 | shift
                 here, there = np.divmod(np.arange(1 << 2 * width), 1 << width)
                 pairs.append(np.minimum([here, there], side - 1) * stride)
                 shift, base = shift + width, base + (1 << 2 * width)
             # The last entry is for messages at their targets: node 0 is its own target.
             nodes, targets = np.concatenate([*pairs, np.zeros((2, 1), np.int64)], axis=1)
-            fields[-1] = base
+            fields[-1] = base << 12
         ways = np.zeros(len(nodes), np.uint8)
         wrong = dense.find_ways(
             self._run._routes, self.shape.ports, self.shape.classes, self.size["OUT_BITS"],
