@@ -21,7 +21,7 @@ writes into the ring of the next node. The written place is free and is not read
 the order of nodes makes no difference.
 
 *Ports.* Number ``(tile * (PORTS + 1) + p) * W + u`` is port p of a node. `Dense.ends` contains the
-number of the port at the other end of the link.
+number of the port at the other end of the link, `Dense.rings` the first place of its rings.
 
 All capitals except `W` are constants of a variant (`constants`), compiled into the kernel.
 """
@@ -57,7 +57,7 @@ W_BITS = 6
 W = 1 << W_BITS
 """Nodes of a tile: the nodes with an event are the bits of one number."""
 
-ARRIVED_BIT = 40
+ARRIVED_BIT = 30
 """Entry of `Dense.fields` for a message at its target; lower entries are bits of a packed place."""
 
 WITH_BIT = tuple(np.uint64(sum(1 << k for k in range(64) if k >> b & 1)) for b in range(6))
@@ -103,21 +103,22 @@ def constants(shape: Shape) -> dict[str, int]:
         "STRAIGHT": int(shape.straight), "BY_PAIR": int(shape.by_pair),
         "PORT": (1 << width) - 1, "NETWORK": (1 << shape.ports * width) - 1,
         "SOURCE": (1 << shape.vcs) - 1 << shape.ports * width, "FIELD": (1 << of_class) - 1,
+        "IS_TAIL": 1 << 2 * width, "IS_HEAD": 2 << 2 * width,
         "FIRST": sum(1 << p * width + c * stride
                      for p in range(shape.ports) for c in range(shape.classes)),
     }  # fmt: skip
     many = shape.ports + 1
-    widest = max(lanes, 2 * width + 1)
+    widest = max(lanes, 2 * width + 2)
     found["WORD"] = next((bits for bits in (16, 32, 64) if widest <= bits), 0)
     found |= _offsets(
         FILLED=shape.buffer + 1, CODE=(shape.buffer + 1) * codes, CREDIT=credits, HEAD=place,
-        END=place, TURN=many, BEGUN=1, HELD=1, HOLD=holds, SENT=shape.vcs * shape.long, WAITS=1,
+        END=place, TURN=many, BEGUN=1, HELD=1, HOLD=holds, LAST=(outs + groups) * shape.long, SENT=shape.vcs * shape.long, WAITS=1,
         HOST=1, LOAD=shape.ports, MOVES=1, FLITS=1, MOST=1, TILE=0,
     )  # fmt: skip
     return found | _offsets(
         LINK=shape.ports, CAME=1, NEW=codes, BORN=1, BEST=1, CAN=1, GROUP=shape.classes,
         HOLDS=shape.vcs * shape.long, WANT=many, TAKEN=1, LEFT=1,
-        USED=1, FROM=many, TO=shape.ports, HEADS=1, STARTS=1, ENDS=1, WORK=0,
+        USED=1, FROM=many, TO=shape.ports, HEADS=1, ENDS=1, WORK=0,
     )  # fmt: skip
 
 
@@ -136,9 +137,9 @@ EXAMPLE = Shape(4, 2, 2, 4, False, False, False)
 (
     PORTS, VCS, CLASSES, OF_CLASS, STRIDE, WIDTH, WIDTH_BITS, STRIDE_BITS, CHANNEL_BITS, LANES, LANE_BITS, BUFFER, PLACE_BITS, CREDIT_BITS,
     OUT_BITS, CLASS_BITS, CODES, HOLD_BITS, LONG, STRAIGHT, BY_PAIR, PORT, NETWORK, SOURCE, FIELD,
-    FIRST, WORD, FILLED, CODE, CREDIT, HEAD, END, TURN, BEGUN, HELD, HOLD, SENT, WAITS, HOST, LOAD, MOVES,
+    IS_TAIL, IS_HEAD, FIRST, WORD, FILLED, CODE, CREDIT, HEAD, END, TURN, BEGUN, HELD, HOLD, LAST, SENT, WAITS, HOST, LOAD, MOVES,
     FLITS, MOST, TILE, LINK, CAME, NEW, BORN, BEST, CAN, GROUP, HOLDS, WANT, TAKEN, LEFT, USED, FROM, TO, HEADS,
-    STARTS, ENDS, WORK,
+    ENDS, WORK,
 ) = constants(EXAMPLE).values()  # fmt: skip
 
 
@@ -154,8 +155,8 @@ class Dense(NamedTuple):
 
     `words` contains the rows of all tiles, `work` the rows of a step. By number of a port, in two
     halves for even and odd steps: `links`, the channels of flits and of credits that a node has put
-    on its link; `codes`, the code of the flit that arrives. By number of a port: `ends` (see
-    above), and `there`, the packed place of the node at the other end. By node: `dice`. By node
+    on its link; `codes`, the code of the flit that arrives. By number of a port: `ends` and
+    `rings` (see above), and `there`, the packed place of the node at the other end. By node: `dice`. By node
     number: `spots`, its packed place. `ring` contains messages. By message: `goals`. `ways` and
     `fields` are the table of routes (see `way`).
     """
@@ -165,6 +166,7 @@ class Dense(NamedTuple):
     links: Halves
     codes: Halves
     ends: Counts
+    rings: Counts
     there: Counts
     dice: Counts
     spots: Counts
@@ -225,11 +227,11 @@ def mixed(number):
 
 
 @part
-def nodes_with(work, row):
-    """Return a number with a bit for each node that has a nonzero word in a row."""
+def nodes_with(work, row, lanes):
+    """Return a number with a bit for each node that has one of these lanes in a row."""
     nodes = np.int64(0)
     for u in range(W):
-        nodes |= pick(work[row + u] != word(0), np.int64(1) << u, np.int64(0))
+        nodes |= pick(any_of(work[row + u], lanes), np.int64(1) << u, np.int64(0))
     return nodes
 
 
@@ -241,7 +243,7 @@ def way(here, target, ways, fields):
     # Dimension order: the lowest coordinate that differs decides. Its field is the field of the
     # lowest bit that differs, found without a loop over dimensions.
     field = fields[lowest_one((here ^ target) | 1 << ARRIVED_BIT)]
-    shift, width, base = field & 63, field >> 6 & 63, field >> 12
+    shift, width, base = field & 63, field >> 8 & 63, field >> 16
     most = (1 << width) - 1
     return np.int64(ways[base + ((here >> shift & most) << width) + (target >> shift & most)])
 
@@ -296,6 +298,16 @@ def number_of(one, words, k):
     return found
 
 
+@part
+def ports_with(rows, k, bit):
+    """Return the lanes of all ports whose word has a bit; `k` is the word of the first port."""
+    lanes = word(0)
+    for p in range(PORTS):
+        some = any_of(rows[k + p * W], bit)
+        lanes = word(lanes | pick(some, word(PORT << p * WIDTH), word(0)))
+    return lanes
+
+
 @sweep
 def receive(tile, before, links, ends, work):
     """Fetch from the other ends of links the flits and credits of the step before."""
@@ -333,18 +345,19 @@ def decide(at, first, codes, words, work):
     """Write the codes of new flits behind the flits in their lanes."""
     for u in range(W):
         came = work[CAME + u]
-        for b in range(OUT_BITS + CLASS_BITS):
-            plane = word(0)
-            for p in range(PORTS):
-                is_set = any_of(codes[first + p * W + u], word(1 << b))
-                plane = word(plane | pick(is_set, word(PORT << p * WIDTH), word(0)))
-            work[NEW + b * W + u] = word(plane & came)
+        heads = word(~word(0))
         if LONG:
-            plane = word(0)
-            for p in range(PORTS):
-                is_set = any_of(work[LINK + p * W + u], word(1 << 2 * WIDTH))
-                plane = word(plane | pick(is_set, word(PORT << p * WIDTH), word(0)))
-            work[NEW + (CODES - 1) * W + u] = word(plane & came)
+            heads = ports_with(work, LINK + u, word(IS_HEAD))
+            tails = ports_with(work, LINK + u, word(IS_TAIL))
+            work[NEW + (CODES - 1) * W + u] = word(tails & came)
+        for b in range(OUT_BITS + CLASS_BITS):
+            plane = ports_with(codes, first + u, word(1 << b))
+            if LONG:
+                # The flits behind a head have its code, and come with none.
+                last = at + LAST + b * W + u
+                plane = word(word(plane & heads) | word(words[last] & ~heads))
+                words[last] = word(word(plane & came) | word(words[last] & ~came))
+            work[NEW + b * W + u] = word(plane & came)
     for i in range(BUFFER):
         rest = word(0)
         for u in range(W):
@@ -383,7 +396,7 @@ def inject(tile, at, routes, rules, sources, state, books, dense, ledger):
     )  # fmt: skip
     t, trace, target_of, pattern = ledger.now, sources.trace, sources.target, sources.params
     first_ring = tile * (PORTS + 1) * WIDTH
-    events = nodes_with(work, BORN)
+    events = nodes_with(work, BORN, word(3))
     while events != 0:
         u = lowest_one(events)
         events &= events - 1
@@ -412,14 +425,14 @@ def inject(tile, at, routes, rules, sources, state, books, dense, ledger):
             )
             ring[((first_ring + lane) << PLACE_BITS) * W + u] = m
             words[k + FILLED] = word(words[k + FILLED] | one)
-            put_code(words, k + CODE, one, code)
+            put_code(words, k + CODE, CODES, one, code)
         words[k + WAITS] = pick(node.queued != 0, word(1), word(0))
 
 
 @part
-def put_code(words, k, one, code):
-    """Write the code of a lane's first flit, or of another flit; `k` is its first word."""
-    for b in range(CODES):
+def put_code(words, k, bits, one, code):
+    """Write the code of the single lane in `one` into planes from word `k` on."""
+    for b in range(bits):
         other = word(words[k + b * W] & word(~one))
         words[k + b * W] = word(other | pick(code >> b & 1 != 0, one, word(0)))
 
@@ -519,21 +532,19 @@ def send(at, words, work):
                     is_set = any_of(one, words[k + HOLD + b * W])
                     follows = word(follows & channels_with(is_set, word(WITH_BIT[b])))
                 channel = pick(any_of(one, begun), follows, channel)
-                is_tail = any_of(one, tails)
+                is_tail, is_head = any_of(one, tails), any_of(one, word(~begun))
                 lanes = word(channel << word(o * WIDTH))
                 held = pick(is_tail, word(held & ~lanes), word(held | lanes))
-                work[LINK + o * W + u] = word(
-                    channel | pick(is_tail, word(1 << 2 * WIDTH), word(0))
-                )
-            else:
-                work[LINK + o * W + u] = channel
             used = word(used | word(channel << word(o * WIDTH)))
+            if LONG:
+                channel = word(channel | pick(is_tail, word(IS_TAIL), word(0)))
+                channel = word(channel | pick(is_head, word(IS_HEAD), word(0)))
+            work[LINK + o * W + u] = channel
             left = word(left | one)
         last = work[WANT + PORTS * W + u]
         left = word(left | last)
         work[LEFT + u], work[USED + u] = left, used
         work[HEADS + u] = word(left & ~begun)
-        work[STARTS + u] = word(word(left & ~begun) & word(SOURCE))
         work[ENDS + u] = word(last & tails)
         if LONG:
             words[k + HELD] = held
@@ -652,26 +663,32 @@ def remove(at, flits, words, work):
 @sweep
 def push(tile, now, dense):
     """Write the flits that leave into the rings of the next nodes, one by one, with their codes."""
-    work, ring, goals, ends, there, codes, ways, fields = (
-        dense.work, dense.ring, dense.goals, dense.ends, dense.there, dense.codes,
+    work, ring, goals, ends, rings, there, codes, ways, fields = (
+        dense.work, dense.ring, dense.goals, dense.ends, dense.rings, dense.there, dense.codes,
         dense.ways, dense.fields,
     )  # fmt: skip
     own = tile * (PORTS + 1) * (WIDTH << PLACE_BITS)
     for o in range(PORTS):
         row = (tile * (PORTS + 1) + o) * W
-        nodes = nodes_with(work, WANT + o * W)
-        while nodes != 0:
-            u = lowest_one(nodes)
-            nodes &= nodes - 1
-            taken, end = np.int64(work[FROM + o * W + u]), np.int64(ends[row + u])
-            put = np.int64(work[TO + o * W + u])
+        heads = nodes = nodes_with(work, WANT + o * W, word(~word(0)))
+        if LONG:
+            heads = nodes_with(work, LINK + o * W, word(IS_HEAD))
+            bodies = nodes & ~heads
+            while bodies != 0:
+                u = lowest_one(bodies)
+                bodies &= bodies - 1
+                taken, put = np.int64(work[FROM + o * W + u]), np.int64(work[TO + o * W + u])
+                ring[rings[row + u] + (put << W_BITS)] = ring[(own + taken) * W + u]
+        while heads != 0:
+            u = lowest_one(heads)
+            heads &= heads - 1
+            taken, put = np.int64(work[FROM + o * W + u]), np.int64(work[TO + o * W + u])
             m = ring[(own + taken) * W + u]
+            ring[rings[row + u] + (put << W_BITS)] = m
             goal = goals[m]
-            goal.hops += any_of(work[WANT + o * W + u], work[HEADS + u]) if LONG else 1
+            goal.hops += 1
             code = way(np.int64(there[row + u]), np.int64(goal.place), ways, fields)
-            codes[now + end] = word(in_class(code, o, put >> CHANNEL_BITS))
-            to = (end >> W_BITS) * (WIDTH << PLACE_BITS) + put
-            ring[(to << W_BITS) + (end & W - 1)] = m
+            codes[now + ends[row + u]] = word(in_class(code, o, put >> CHANNEL_BITS))
 
 
 @sweep
@@ -679,11 +696,11 @@ def depart(tile, rules, state, dense, ledger):
     """Count the messages that leave their source."""
     nodes, messages, work, ring = state.nodes, state.messages, dense.work, dense.ring
     first_ring = (tile * (PORTS + 1) + PORTS) * WIDTH
-    events = nodes_with(work, STARTS)
+    events = nodes_with(work, HEADS, word(SOURCE))
     while events != 0:
         u = lowest_one(events)
         events &= events - 1
-        s = lowest_one(np.int64(work[STARTS + u] >> word(PORTS * WIDTH)))
+        s = lowest_one(np.int64(work[HEADS + u] >> word(PORTS * WIDTH)))
         m = ring[((first_ring + s) << PLACE_BITS) * W + u]
         enter(nodes[tile * W + u], messages[m], rules, ledger)
 
@@ -693,7 +710,7 @@ def eject(tile, rules, state, books, dense, ledger):
     """Count the messages whose tail has reached the target."""
     messages, work, ring, goals = state.messages, dense.work, dense.ring, dense.goals
     own = tile * (PORTS + 1) * (WIDTH << PLACE_BITS)
-    events = nodes_with(work, ENDS)
+    events = nodes_with(work, ENDS, word(~word(0)))
     while events != 0:
         u = lowest_one(events)
         events &= events - 1
@@ -707,7 +724,7 @@ def eject(tile, rules, state, books, dense, ledger):
 @sweep
 def note_queues(tile, nodes, work, ledger):
     """Note the longest source queue; queues grow at nodes with a birth alone."""
-    events = nodes_with(work, BORN)
+    events = nodes_with(work, BORN, word(3))
     longest = ledger.source_queue_max
     while events != 0:
         u = lowest_one(events)
@@ -820,13 +837,6 @@ def number_in(words, k, bits, lane):
     return number
 
 
-@part
-def put_number(words, k, bits, lane, number):
-    """Write the number of a lane into planes; the planes have zeros there."""
-    for b in range(bits):
-        words[k + b * W] |= word(np.int64(number) >> b & 1) << word(lane)
-
-
 @kernel
 def take_over(rules: TrafficConstants, state: TrafficState, dense: Dense) -> None:
     """Write the state of all nodes in the dense form; all words are zero before."""
@@ -850,11 +860,12 @@ def take_over(rules: TrafficConstants, state: TrafficState, dense: Dense) -> Non
             lane, number, row = state.lanes[slot * rules.lanes + at], lane_of(at), at // VCS
             one = word(word(1) << word(number))
             own = (tile * (PORTS + 1) * WIDTH + number) << PLACE_BITS
-            sent = np.int64(lane.sent)
+            sent, out = np.int64(lane.sent), np.int64(0)
             if sent > 0:
                 words[k + BEGUN] |= one
-                put_number(words, k + HOLD, HOLD_BITS, number, lane.vc % OF_CLASS)
-                put_code(words, k + CODE, one, lane.out | max(0, lane.group) << OUT_BITS)
+                put_code(words, k + HOLD, HOLD_BITS, one, lane.vc % OF_CLASS)
+                out = np.int64(lane.out | max(0, lane.group) << OUT_BITS)
+                put_code(words, k + CODE, CODES, one, out)
             if row == PORTS:
                 if word(state.occupied[slot] >> at & 1) == word(0):
                     continue
@@ -865,15 +876,17 @@ def take_over(rules: TrafficConstants, state: TrafficState, dense: Dense) -> Non
                 if LONG:
                     words[k + SENT + (number - PORTS * WIDTH) * W] = word(sent)
                     code |= np.int64(sent == rules.flits - 1) << CODES - 1
-                put_code(words, k + CODE, one, code)
+                put_code(words, k + CODE, CODES, one, code)
                 continue
             channel = state.channels[slot * rules.lanes + at]
-            put_number(words, k + CREDIT, CREDIT_BITS, number, channel.credit)
+            put_code(words, k + CREDIT, CREDIT_BITS, one, channel.credit)
             if channel.holder != NONE:
                 words[k + HELD] |= one
             end = np.int64(dense.ends[(tile * (PORTS + 1) + row) * W + u])
             back = end // W % (PORTS + 1)
             group = (at - row * VCS) // OF_CLASS
+            if LONG and sent > 0:
+                put_code(words, k + LAST, OUT_BITS + CLASS_BITS, one, out)
             for i in range(lane.filled):
                 seat = (lane.first + i) % BUFFER
                 m = np.int64(state.ring[(slot * rules.lanes + at) * BUFFER + seat])
@@ -881,16 +894,17 @@ def take_over(rules: TrafficConstants, state: TrafficState, dense: Dense) -> Non
                 words[k + FILLED + i * W] |= one
                 code = way(here, np.int64(goals[m].place), dense.ways, dense.fields)
                 code = in_class(code, back, group)
+                if LONG and sent == 0:
+                    put_code(words, k + LAST, OUT_BITS + CLASS_BITS, one, code)
                 sent = sent + 1 if sent + 1 < rules.flits else np.int64(0)
                 if LONG:
                     code |= np.int64(sent == 0) << CODES - 1
-                put_code(words, k + CODE + i * CODES * W, one, code)
+                put_code(words, k + CODE + i * CODES * W, CODES, one, code)
             # The end of the queue is known to the sender.
             if back < PORTS:
                 there = end // W // (PORTS + 1) * TILE + end % W
-                beyond = number - row * WIDTH + back * WIDTH
-                places = (1 << PLACE_BITS) - 1
-                put_number(words, there + END, PLACE_BITS, beyond, lane.filled & places)
+                beyond = word(word(1) << word(number - row * WIDTH + back * WIDTH))
+                put_code(words, there + END, PLACE_BITS, beyond, lane.filled)
 
 
 @kernel

@@ -202,7 +202,9 @@ class DenseForm:
             work=lined(size["WORK"], kind),
             links=lined(2 * many, kind),
             codes=lined(2 * many, kind),
-            ends=np.ascontiguousarray(ends.ravel(), np.uint32),
+            ends=ends.ravel().astype(np.uint32),
+            rings=((ends >> W_BITS) * (size["WIDTH"] << size["PLACE_BITS"]) * W + ends % W)
+            .ravel().astype(np.uint32),
             there=there.ravel(),
             dice=np.zeros(tiles * W, np.uint32),
             spots=spots,
@@ -227,13 +229,13 @@ class DenseForm:
             for stride, side in topology.coordinates:
                 width = (side - 1).bit_length()
                 spots |= every // stride % side << shift
-                fields[shift : shift + width] = base << 12 | width << 6 | shift
+                fields[shift : shift + width] = base << 16 | width << 8 | shift
                 here, there = np.divmod(np.arange(1 << 2 * width), 1 << width)
                 pairs.append(np.minimum([here, there], side - 1) * stride)
                 shift, base = shift + width, base + (1 << 2 * width)
             # The last entry is for messages at their targets: node 0 is its own target.
             nodes, targets = np.concatenate([*pairs, np.zeros((2, 1), np.int64)], axis=1)
-            fields[-1] = base << 12
+            fields[-1] = base << 16
         ways = np.zeros(len(nodes), np.uint8)
         wrong = dense.find_ways(
             self._run._routes, self.shape.ports, self.shape.classes, self.size["OUT_BITS"],
