@@ -46,7 +46,7 @@ from mpinet.machine.traffic.layout import (
     TrafficLedger,
     TrafficState,
 )
-from mpinet.machine.traffic.places import give_back, set_bit, taken_from
+from mpinet.machine.traffic.places import give_back, taken_from
 from mpinet.machine.traffic.plain import plain_rules
 from mpinet.machine.traffic.route_computation import called
 from mpinet.machine.traffic.step import closes, is_over, note_begin, note_end
@@ -95,9 +95,8 @@ def constants(shape: Shape) -> dict[str, int]:
     lanes = (shape.ports + 1) * width
     found = {
         "PORTS": shape.ports, "VCS": shape.vcs, "CLASSES": shape.classes, "OF_CLASS": of_class,
-        "STRIDE": stride, "WIDTH": width,
-        "WIDTH_BITS": (width - 1).bit_length(), "STRIDE_BITS": (stride - 1).bit_length(),
-        "CHANNEL_BITS": place + (stride - 1).bit_length(), "LANES": lanes, "LANE_BITS": (lanes - 1).bit_length(),
+        "STRIDE": stride, "WIDTH": width, "WIDTH_BITS": (width - 1).bit_length(),
+        "STRIDE_BITS": (stride - 1).bit_length(), "LANE_BITS": (lanes - 1).bit_length(),
         "BUFFER": shape.buffer, "PLACE_BITS": place, "CREDIT_BITS": credits, "OUT_BITS": outs,
         "CLASS_BITS": groups, "CODES": codes, "HOLD_BITS": holds, "LONG": int(shape.long),
         "STRAIGHT": int(shape.straight), "BY_PAIR": int(shape.by_pair),
@@ -112,13 +111,12 @@ def constants(shape: Shape) -> dict[str, int]:
     found["WORD"] = next((bits for bits in (16, 32, 64) if widest <= bits), 0)
     found |= _offsets(
         FILLED=shape.buffer + 1, CODE=(shape.buffer + 1) * codes, CREDIT=credits, HEAD=place,
-        END=place, TURN=many, BEGUN=1, HELD=1, HOLD=holds, LAST=(outs + groups) * shape.long, SENT=shape.vcs * shape.long, WAITS=1,
-        HOST=1, LOAD=shape.ports, MOVES=1, FLITS=1, MOST=1, TILE=0,
+        END=place, TURN=many, BEGUN=1, HELD=1, HOLD=holds, LAST=(outs + groups) * shape.long,
+        SENT=shape.vcs * shape.long, WAITS=1, HOST=1, LOAD=shape.ports, MOVES=1, FLITS=1, MOST=1, TILE=0,
     )  # fmt: skip
     return found | _offsets(
         LINK=shape.ports, CAME=1, NEW=codes, BORN=1, BEST=1, CAN=1, GROUP=shape.classes,
-        HOLDS=shape.vcs * shape.long, WANT=many, TAKEN=1, LEFT=1,
-        USED=1, FROM=many, TO=shape.ports, HEADS=1, ENDS=1, WORK=0,
+        HOLDS=shape.vcs * shape.long, WANT=many, TAKEN=1, LEFT=1, USED=1, FROM=many, TO=shape.ports, HEADS=1, ENDS=1, WORK=0,
     )  # fmt: skip
 
 
@@ -135,11 +133,11 @@ EXAMPLE = Shape(4, 2, 2, 4, False, False, False)
 """Two dimensions with the defaults of ``mpinet load``."""
 
 (
-    PORTS, VCS, CLASSES, OF_CLASS, STRIDE, WIDTH, WIDTH_BITS, STRIDE_BITS, CHANNEL_BITS, LANES, LANE_BITS, BUFFER, PLACE_BITS, CREDIT_BITS,
-    OUT_BITS, CLASS_BITS, CODES, HOLD_BITS, LONG, STRAIGHT, BY_PAIR, PORT, NETWORK, SOURCE, FIELD,
-    IS_TAIL, IS_HEAD, FIRST, WORD, FILLED, CODE, CREDIT, HEAD, END, TURN, BEGUN, HELD, HOLD, LAST, SENT, WAITS, HOST, LOAD, MOVES,
-    FLITS, MOST, TILE, LINK, CAME, NEW, BORN, BEST, CAN, GROUP, HOLDS, WANT, TAKEN, LEFT, USED, FROM, TO, HEADS,
-    ENDS, WORK,
+    PORTS, VCS, CLASSES, OF_CLASS, STRIDE, WIDTH, WIDTH_BITS, STRIDE_BITS, LANE_BITS, BUFFER,
+    PLACE_BITS, CREDIT_BITS, OUT_BITS, CLASS_BITS, CODES, HOLD_BITS, LONG, STRAIGHT, BY_PAIR, PORT,
+    NETWORK, SOURCE, FIELD, IS_TAIL, IS_HEAD, FIRST, WORD, FILLED, CODE, CREDIT, HEAD, END, TURN,
+    BEGUN, HELD, HOLD, LAST, SENT, WAITS, HOST, LOAD, MOVES, FLITS, MOST, TILE, LINK, CAME, NEW,
+    BORN, BEST, CAN, GROUP, HOLDS, WANT, TAKEN, LEFT, USED, FROM, TO, HEADS, ENDS, WORK,
 ) = constants(EXAMPLE).values()  # fmt: skip
 
 
@@ -257,32 +255,11 @@ def in_class(code, out, group):
 
 
 @part
-def class_at(words, k, c):
-    """Return the lanes whose first flit has class c; `k` is the node's first word."""
-    lanes = word(~word(0))
-    for b in range(CLASS_BITS):
-        plane = words[k + CODE + (OUT_BITS + b) * W]
-        lanes = word(lanes & (plane if c >> b & 1 else word(~plane)))
-    return lanes
-
-
-@part
-def asking(words, k, o):
-    """Return the lanes whose first flit leaves by output o."""
-    lanes = words[k + FILLED]
-    for b in range(OUT_BITS):
-        plane = words[k + CODE + b * W]
-        lanes = word(lanes & (plane if o >> b & 1 else word(~plane)))
-    return lanes
-
-
-@part
-def holding(words, k, j):
-    """Return the lanes whose message holds channel j of its class."""
-    lanes = word(~word(0))
-    for b in range(HOLD_BITS):
-        plane = words[k + HOLD + b * W]
-        lanes = word(lanes & (plane if j >> b & 1 else word(~plane)))
+def with_number(words, k, bits, number, lanes):
+    """Return those of some lanes that have a number in the planes from word `k` on."""
+    for b in range(bits):
+        plane = words[k + b * W]
+        lanes = word(lanes & (plane if number >> b & 1 else word(~plane)))
     return lanes
 
 
@@ -415,14 +392,10 @@ def inject(tile, at, routes, rules, sources, state, books, dense, ledger):
                 continue
             m = taken_from(state.free, ledger)
             message, goal = messages[m], goals[m]
-            draw_message(
-                node, (node, message, trace, target_of, pattern, 0, state.bounds, rules)
-            )
+            draw_message(node, (node, message, trace, target_of, pattern, 0, state.bounds, rules))
             headers[m, 0] = message.target
             goal.place, goal.hops = spots[message.target], 0
-            code = way(
-                np.int64(spots[node.number]), np.int64(goal.place), dense.ways, dense.fields
-            )
+            code = way(np.int64(spots[node.number]), np.int64(goal.place), dense.ways, dense.fields)
             ring[((first_ring + lane) << PLACE_BITS) * W + u] = m
             words[k + FILLED] = word(words[k + FILLED] | one)
             put_code(words, k + CODE, CODES, one, code)
@@ -463,21 +436,24 @@ def ask(at, words, work):
         work[BEST + u] = best
     for c in range(CLASSES):
         for u in range(W):
-            group = class_at(words, at + u, c)
-            begun = words[at + BEGUN + u]
-            work[GROUP + c * W + u] = word(group & ~begun)
+            k, begun = at + u, words[at + BEGUN + u]
+            classes = k + CODE + OUT_BITS * W
+            heads = with_number(words, classes, CLASS_BITS, c, word(~begun))
+            work[GROUP + c * W + u] = heads
             if LONG:
+                begun = with_number(words, classes, CLASS_BITS, c, begun)
                 for j in range(OF_CLASS):
-                    holds = word(holding(words, at + u, j) & word(group & begun))
+                    holds = with_number(words, k + HOLD, HOLD_BITS, j, begun)
                     work[HOLDS + (c * OF_CLASS + j) * W + u] = holds
     # A loop of its own for each output: of larger bodies LLVM makes no vectors.
     for o in range(PORTS + 1):
         for u in range(W):
-            wants = asking(words, at + u, o)
+            wants = with_number(words, at + CODE + u, OUT_BITS, o, words[at + FILLED + u])
             if o < PORTS:
                 allowed = word(0)
                 for c in range(CLASSES):
-                    is_free = any_of(work[BEST + u], word(word(FIELD << c * STRIDE) << word(o * WIDTH)))
+                    field = word(word(FIELD << c * STRIDE) << word(o * WIDTH))
+                    is_free = any_of(work[BEST + u], field)
                     allowed = word(allowed | pick(is_free, work[GROUP + c * W + u], word(0)))
                     for j in range(OF_CLASS * LONG):
                         # Flits behind a head go through its channel, and need its credit alone.
@@ -549,6 +525,7 @@ def send(at, words, work):
         if LONG:
             words[k + HELD] = held
             words[k + BEGUN] = word(word(begun | left) & ~word(left & tails))
+
 
 @sweep
 def find_places(at, words, work):
@@ -688,7 +665,7 @@ def push(tile, now, dense):
             goal = goals[m]
             goal.hops += 1
             code = way(np.int64(there[row + u]), np.int64(goal.place), ways, fields)
-            codes[now + ends[row + u]] = word(in_class(code, o, put >> CHANNEL_BITS))
+            codes[now + ends[row + u]] = word(in_class(code, o, put >> STRIDE_BITS + PLACE_BITS))
 
 
 @sweep

@@ -126,7 +126,7 @@ class DenseForm:
         )  # fmt: skip
         made = run.steps - before
         # Fewer steps: the sources close, which the step by lanes has to do, or nothing moved.
-        if made < steps and run.ledger.free >= run._room or self._density() < self.leave:
+        if (made < steps and run.ledger.free >= run._room) or self._density() < self.leave:
             self.end()
         return made > 0
 
@@ -204,7 +204,8 @@ class DenseForm:
             codes=lined(2 * many, kind),
             ends=ends.ravel().astype(np.uint32),
             rings=((ends >> W_BITS) * (size["WIDTH"] << size["PLACE_BITS"]) * W + ends % W)
-            .ravel().astype(np.uint32),
+            .ravel()
+            .astype(np.uint32),
             there=there.ravel(),
             dice=np.zeros(tiles * W, np.uint32),
             spots=spots,

@@ -3,12 +3,8 @@
 import json
 from pathlib import Path
 
-import numpy as np
-import pytest
 from mpi.machine.openloop import golden, open_loop
 
-from mpinet.machine.machine import Machine
-from mpinet.machine.traffic import dense
 from mpinet.machine.traffic.denser import shape_of
 from mpinet.machine.traffic.results import results
 from mpinet.machine.transport import Local
