@@ -80,7 +80,7 @@ class Shape(NamedTuple):
 
     @property
     def word_bits(self) -> int:
-        """Bits of a word: for all lanes of a node, and for a link's channels and credits; 0: too many."""
+        """Bits of a word, for all lanes of a node; 0: a node has too many lanes."""
         return constants(self)["WORD"]
 
 
@@ -112,11 +112,13 @@ def constants(shape: Shape) -> dict[str, int]:
     found |= _offsets(
         FILLED=shape.buffer + 1, CODE=(shape.buffer + 1) * codes, CREDIT=credits, HEAD=place,
         END=place, TURN=many, BEGUN=1, HELD=1, HOLD=holds, LAST=(outs + groups) * shape.long,
-        SENT=shape.vcs * shape.long, WAITS=1, HOST=1, LOAD=shape.ports, MOVES=1, FLITS=1, MOST=1, TILE=0,
+        SENT=shape.vcs * shape.long, WAITS=1, HOST=1, LOAD=shape.ports, MOVES=1, FLITS=1,
+        MOST=1, TILE=0,
     )  # fmt: skip
     return found | _offsets(
         LINK=shape.ports, CAME=1, NEW=codes, BORN=1, BEST=1, CAN=1, GROUP=shape.classes,
-        HOLDS=shape.vcs * shape.long, WANT=many, TAKEN=1, LEFT=1, USED=1, FROM=many, TO=shape.ports, HEADS=1, ENDS=1, WORK=0,
+        HOLDS=shape.vcs * shape.long, WANT=many, TAKEN=1, LEFT=1, USED=1, FROM=many,
+        TO=shape.ports, HEADS=1, ENDS=1, WORK=0,
     )  # fmt: skip
 
 
@@ -153,10 +155,10 @@ class Dense(NamedTuple):
 
     `words` contains the rows of all tiles, `work` the rows of a step. By number of a port, in two
     halves for even and odd steps: `links`, the channels of flits and of credits that a node has put
-    on its link; `codes`, the code of the flit that arrives. By number of a port: `ends` and
-    `rings` (see above), and `there`, the packed place of the node at the other end. By node: `dice`. By node
-    number: `spots`, its packed place. `ring` contains messages. By message: `goals`. `ways` and
-    `fields` are the table of routes (see `way`).
+    on its link; `codes`, the code of the head that arrives. By number of a port: `ends` and
+    `rings` (see above), and `there`, the packed place of the node at the other end. By node:
+    `dice`. By node number: `spots`, its packed place. `ring` contains messages. By message:
+    `goals`. `ways` and `fields` are the table of routes (see `way`).
     """
 
     words: Halves
@@ -820,8 +822,8 @@ def take_over(rules: TrafficConstants, state: TrafficState, dense: Dense) -> Non
     words, ring, goals, spots, messages, nodes = (
         dense.words, dense.ring, dense.goals, dense.spots, state.messages, state.nodes
     )  # fmt: skip
-    for m in range(messages.size):
-        goals[m].place, goals[m].hops = spots[messages[m].target], messages[m].hops
+    for i in range(messages.size):
+        goals[i].place, goals[i].hops = spots[messages[i].target], messages[i].hops
     for slot in range(nodes.size):
         node, tile, u = nodes[slot], slot // W, slot % W
         k = tile * TILE + u

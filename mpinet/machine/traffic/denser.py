@@ -21,9 +21,13 @@ from mpinet.networks.routing import target_only
 if TYPE_CHECKING:
     from mpinet.machine.traffic.run import OpenLoop
 
-# Measured with 16-byte vectors and with 32-byte vectors, on tori with 2 to 8 virtual channels.
-ENTER, LEAVE = 0.15, 0.1
-"""Flit moves per node and step from which on a run becomes dense, and below which it ends to be."""
+# Measured with vectors of 64 bytes. Larger words mean fewer nodes in a vector, and more work per
+# node whether flits move or not.
+ENTER = {16: 0.15, 32: 0.35, 64: 0.7}
+"""Moves per node and step from which on a run becomes dense, by the bits of a word."""
+
+STAYS = 0.75
+"""Part of `ENTER` below which a dense run returns to the step by lanes."""
 
 LEAST_WORK = 1 << 17
 """Least number of nodes times remaining steps for a change: smaller runs end before it pays."""
@@ -89,10 +93,13 @@ class DenseForm:
 
     active = False
     """True while the dense state is the state of the run."""
+    state: Any = None
+    """The dense state (`dense.Dense`); None until the run becomes dense."""
 
     def __init__(self, run: OpenLoop, shape: Shape):
         self.shape, self.size = shape, dense.constants(shape)
-        self.enter, self.leave, self.least = ENTER, LEAVE, LEAST_WORK
+        self.enter, self.least = ENTER[shape.word_bits], LEAST_WORK
+        self.leave = STAYS * self.enter
         self._run = run
         self._look = FIRST_LOOK
         self._seen = (0, 0)
@@ -166,7 +173,7 @@ class DenseForm:
 
     def _begin(self) -> None:
         """Write the run's state in the dense form."""
-        if "state" not in vars(self):
+        if self.state is None:
             self.state = self._made()
         for rows in (self.state.words, self.state.work):
             rows[:] = 0
