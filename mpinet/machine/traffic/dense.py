@@ -134,6 +134,14 @@ def _offsets(**rows: int) -> dict[str, int]:
 EXAMPLE = Shape(4, 2, 2, 4, False, False, False)
 """Two dimensions with the defaults of ``mpinet load``."""
 
+COMMON = [
+    EXAMPLE._replace(ports=ports, classes=classes, long=long)
+    for ports in (4, 6)
+    for classes in (1, 2)
+    for long in (False, True)
+]
+"""Shapes of meshes and tori of two and three dimensions, compiled into the package's library."""
+
 (
     PORTS, VCS, CLASSES, OF_CLASS, STRIDE, WIDTH, WIDTH_BITS, STRIDE_BITS, LANE_BITS, BUFFER,
     PLACE_BITS, CREDIT_BITS, OUT_BITS, CLASS_BITS, CODES, HOLD_BITS, LONG, STRAIGHT, BY_PAIR, PORT,
