@@ -9,8 +9,10 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.base.blame import is_own
+from mpinet.base.memory import require_memory
 from mpinet.base.native.tiers import PLAIN, tier
 from mpinet.base.records import lined, longer
+from mpinet.errors import TooLarge
 from mpinet.machine.traffic import dense
 from mpinet.machine.traffic.dense import ARRIVED_BIT, W_BITS, Shape, W
 from mpinet.machine.traffic.layout import NONE
@@ -152,8 +154,20 @@ class DenseForm:
             return False
         if self.least and (rest < self.least or not self._is_ready):
             return False
-        self._possible = self._routes is not None
+        try:
+            require_memory(self.bytes, "The dense step")
+        except TooLarge:
+            self._possible = False
+        self._possible = self._possible and self._routes is not None
         return self._possible
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the dense state, about."""
+        size, ports = self.size, W * (self.shape.ports + 1)
+        word, ring = self.shape.word_bits // 8, size["WIDTH"] << size["PLACE_BITS"]
+        each = size["TILE"] * word + ports * (4 * word + 12 + 4 * ring) + 8 * W
+        return len(self._run._nodes) // W * each + 8 * len(self._run._state.messages)
 
     @property
     def _is_ready(self) -> bool:
