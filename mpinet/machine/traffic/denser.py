@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,11 +17,9 @@ from mpinet.machine.traffic import dense
 from mpinet.machine.traffic.dense import ARRIVED_BIT, W_BITS, Shape, W
 from mpinet.machine.traffic.layout import NONE
 from mpinet.machine.traffic.plain import is_plain
+from mpinet.machine.traffic.tables import Tables
 from mpinet.networks.classic import grid, hypercube, ring
 from mpinet.networks.routing import target_only
-
-if TYPE_CHECKING:
-    from mpinet.machine.traffic.run import OpenLoop
 
 # Measured with vectors of 64 bytes. Larger words mean fewer nodes in a vector, and more work per
 # node whether flits move or not.
@@ -57,7 +55,7 @@ ON_RINGS = {grid.Torus, ring.Ring}
 """Networks whose class rule `wrap` keeps the class from a port to the port of the same number."""
 
 
-def shape_of(run: OpenLoop) -> Shape | None:
+def shape_of(run: Tables) -> Shape | None:
     """Return the shape of the dense step for a run; None if this run needs the step by lanes."""
     rules, topology, routing, classes = run._rules, run.machine.topology, run.routing, run.classes
     generation = run.generation
@@ -87,7 +85,7 @@ class DenseForm:
 
     Parameters
     ----------
-    run : OpenLoop
+    run : Tables
         A run without steps.
     shape : Shape
         The variant of the kernels.
@@ -98,7 +96,7 @@ class DenseForm:
     state: Any = None
     """The dense state (`dense.Dense`); None until the run becomes dense."""
 
-    def __init__(self, run: OpenLoop, shape: Shape):
+    def __init__(self, run: Tables, shape: Shape):
         self.shape, self.size = shape, dense.constants(shape)
         self.enter, self.least = ENTER[shape.word_bits], LEAST_WORK
         self.leave = STAYS * self.enter
