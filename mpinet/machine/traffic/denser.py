@@ -21,13 +21,13 @@ from mpinet.machine.traffic.tables import Tables
 from mpinet.networks.classic import grid, hypercube, ring
 from mpinet.networks.routing import target_only
 
-# Measured with vectors of 64 bytes. Larger words mean fewer nodes in a vector, and more work per
-# node whether flits move or not.
-ENTER = {16: 0.15, 32: 0.35, 64: 0.7}
-"""Moves per node and step from which on a run becomes dense, by the bits of a word."""
+# Measured with vectors of 32 and of 64 bytes. The dense step takes a time per node whether flits
+# move or not, in proportion to the bytes of the node's rows.
+MOVES_PER_BYTE = 0.0008
+"""Moves per node and step, for each byte of a node's rows, from which on a run becomes dense."""
 
 STAYS = 0.75
-"""Part of `ENTER` below which a dense run returns to the step by lanes."""
+"""Part of this number below which a dense run returns to the step by lanes."""
 
 LEAST_WORK = 1 << 17
 """Least number of nodes times remaining steps for a change: smaller runs end before it pays."""
@@ -98,7 +98,8 @@ class DenseForm:
 
     def __init__(self, run: Tables, shape: Shape):
         self.shape, self.size = shape, dense.constants(shape)
-        self.enter, self.least = ENTER[shape.word_bits], LEAST_WORK
+        row_bytes = (self.size["TILE"] + self.size["WORK"]) // W * shape.word_bits // 8
+        self.enter, self.least = MOVES_PER_BYTE * row_bytes, LEAST_WORK
         self.leave = STAYS * self.enter
         self._run = run
         self._look = FIRST_LOOK
