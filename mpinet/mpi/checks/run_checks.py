@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from mpinet.mpi.checks.areas import Area
@@ -33,6 +33,9 @@ from mpinet.mpi.world.world import World
 
 ONE_SIDED = frozenset("Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap".split())
 """One-sided accesses that a later call completes."""
+
+WINDOWS = "mpinet.mpi.windows."
+"""Modules of calls on windows."""
 
 LIBRARY = os.path.dirname(REAL.__file__)
 """Folder of mpi4py, whose own handles are not reported."""
@@ -388,7 +391,7 @@ class Checks:
         call = "" if found.tb_next is None else found.tb_next.tb_frame.f_code.co_name
         account = self.world.accounts.on_line(call, found.tb_frame, found.tb_lineno)
         if isinstance(error, REAL.Exception):
-            rule = rule_of(error)
+            rule = rule_of(error, raising_module(found))
             if rule != "truncated":  # recorded with both lines at the receive
                 self.note(rule, account.number, words={"why": str(error)}, at=processor.id)
         elif "exceed the buffer" in str(error):
@@ -396,11 +399,19 @@ class Checks:
             self.note("count-exceeds-buffer", account.number, words={"why": why}, at=processor.id)
 
 
-def rule_of(error: Any) -> str:
-    """Return the rule that an MPI error belongs to, by its class."""
+def raising_module(traceback: TracebackType) -> str:
+    """Return the name of the module that has raised an error."""
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return str(traceback.tb_frame.f_globals.get("__name__"))
+
+
+def rule_of(error: Any, module: str) -> str:
+    """Return the rule that an MPI error belongs to, by its class and the module that raised it."""
     found = error.Get_error_class()
     if found == REAL.ERR_TRUNCATE:
-        return "truncated"
+        # An access of a window has no receive that records its sizes.
+        return "invalid-access" if module.startswith(WINDOWS) else "truncated"
     if found in (REAL.ERR_REQUEST, REAL.ERR_PENDING):
         return "invalid-request"
     names = [name for name, value in vars(REAL).items() if value == found and name[:4] == "ERR_"]
