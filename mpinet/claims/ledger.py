@@ -13,7 +13,7 @@ from types import ModuleType
 from mpinet.base.meant import hint
 from mpinet.claims.cause import read_causes
 from mpinet.claims.paper import Paper, read_findings
-from mpinet.claims.quotation import quotation_of, read_quotations
+from mpinet.claims.quotation import quotation_of, read_quotations, read_statements
 from mpinet.claims.statement import OURS, Claim
 from mpinet.errors import UsageError
 from mpinet.networks.own import import_from
@@ -52,6 +52,7 @@ def claims_of(room: str) -> list[Claim]:
     kept = set(own.kept())
     claims = _claims(room, own.modules)
     quoted = read_quotations(folder_of(room) / "quotations.csv")
+    statements = read_statements(folder_of(room) / "statements.csv")
     return _distinct(
         replace(
             claim,
@@ -60,6 +61,7 @@ def claims_of(room: str) -> list[Claim]:
             grade=own.grade(claim.cause),
             quotation=said and said.quotation,
             place=claim.place or (said.place if said else ""),
+            statement=claim.statement or statements.get(claim.id, ""),
             degenerate=claim.degenerate or own.degenerate,
         )
         for claim in _noted([*claims, *_corrections(claims), *_claims(room, own.ours)])
@@ -172,9 +174,14 @@ def _in(module: ModuleType) -> Iterator[Claim]:
 
 
 def _distinct(claims: Iterable[Claim]) -> list[Claim]:
-    """Return the claims as a list; raise `UsageError` if two claims have the same id."""
+    """Return the claims as a list.
+
+    A claim without a statement, and two claims with the same id, raise `UsageError`.
+    """
     found: dict[str, Claim] = {}
     for claim in claims:
+        if not claim.statement:
+            raise UsageError(f"Claim {claim.id} has no statement.")
         if claim.id in found:
             raise UsageError(f"Two claims have the id {claim.id}.")
         found[claim.id] = claim

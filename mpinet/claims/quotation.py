@@ -4,6 +4,9 @@ A paper's folder stores the quotations in ``quotations.csv``, by the line of the
 the place in the paper for claims that state no place of their own. A quotation is a sentence, a
 formula or the row of a table, with the claims based on it, by ids or patterns of ids. Formulas are
 in plain text; letters and signs lost in scanning are restored.
+
+A claim repeats the paper's words as a testable statement. These statements are in
+``statements.csv``, by the claims' ids. The code states them only if they contain computed values.
 """
 
 from __future__ import annotations
@@ -64,3 +67,11 @@ def read_quotations(file: Path) -> list[Quoted]:
 def quotation_of(claim: str, quoted: Sequence[Quoted]) -> Quoted | None:
     """Return the first quotation for a claim; None without a quotation."""
     return next((one for one in quoted if any(fnmatchcase(claim, id) for id in one.claims)), None)
+
+
+def read_statements(file: Path) -> dict[str, str]:
+    """Read the statements of a paper's claims, by their ids; empty if the file does not exist."""
+    if not file.exists():
+        return {}
+    with file.open(encoding="utf-8", newline="") as rows:
+        return {row["claim"]: row["statement"] for row in csv.DictReader(rows)}

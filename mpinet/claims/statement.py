@@ -66,8 +66,8 @@ class Corrected:
 
     id: str
     """Id of the corrected statement in the ledger."""
-    statement: str
-    """Corrected statement in our words."""
+    statement: str = ""
+    """Corrected statement in our words. Default: from the paper's table, as in `Claim`."""
     claimed: Any = None
     """Value of the corrected statement, or its formula, as in `Claim`. Default: the value of the
     refuted claim; not needed for a fact.
@@ -119,7 +119,9 @@ class Claim:
     place: str
     """Place in the paper: section, theorem, figure, table."""
     statement: str
-    """The statement in our words."""
+    """The statement in our words; empty if it stands in the table ``statements.csv`` of the paper's
+    folder.
+    """
     relation: str
     """Required relation ``measured RELATION claimed``; see `mpinet.claims.relation.RELATIONS`."""
     claimed: Any
@@ -199,6 +201,7 @@ class Said(TypedDict, total=False):
     claimed: Any
     relation: str
     place: str
+    statement: str
     grid: PointGrid | None
     tolerance: float
     cost: Callable[..., float] | None
@@ -214,16 +217,10 @@ class Said(TypedDict, total=False):
 
 
 @overload
-def claim(
-    id: str, *, statement: str, measured: Callable[..., Any], **said: Unpack[Said]
-) -> Claim: ...
+def claim(id: str, *, measured: Callable[..., Any], **said: Unpack[Said]) -> Claim: ...
 @overload
-def claim(
-    id: str, *, statement: str, **said: Unpack[Said]
-) -> Callable[[Callable[..., Any]], Claim]: ...
-def claim(
-    id: str, *, statement: str, measured: Callable[..., Any] | None = None, **said: Unpack[Said]
-) -> Any:
+def claim(id: str, **said: Unpack[Said]) -> Callable[[Callable[..., Any]], Claim]: ...
+def claim(id: str, *, measured: Callable[..., Any] | None = None, **said: Unpack[Said]) -> Any:
     """Make a claim from its measurement: the decorated function, or an existing function.
 
     Parameters
@@ -267,10 +264,10 @@ def claim(
     relation = said.get("relation", "=")
     said["claimed"] = _value(id, relation, said.get("claimed"))
     corrected, grid = said.pop("corrected", None), said.pop("grid", None) or once()
-    known: dict[str, Any] = {"place": "", "relation": relation, **said}
+    known: dict[str, Any] = {"place": "", "statement": "", "relation": relation, **said}
 
     def make(measurement: Callable[..., Any]) -> Claim:
-        made = Claim(id=id, statement=statement, measured=measurement, grid=grid, **known)
+        made = Claim(id=id, measured=measurement, grid=grid, **known)
         return replace(made, corrected=corrected.instead_of(made)) if corrected else made
 
     return make if measured is None else make(measured)
@@ -280,13 +277,9 @@ class Making(Protocol):
     """Type of `claim` and of the functions that `section` returns."""
 
     @overload
-    def __call__(
-        self, id: str, *, statement: str, measured: Callable[..., Any], **said: Unpack[Said]
-    ) -> Claim: ...
+    def __call__(self, id: str, *, measured: Callable[..., Any], **said: Unpack[Said]) -> Claim: ...
     @overload
-    def __call__(
-        self, id: str, *, statement: str, **said: Unpack[Said]
-    ) -> Callable[[Callable[..., Any]], Claim]: ...
+    def __call__(self, id: str, **said: Unpack[Said]) -> Callable[[Callable[..., Any]], Claim]: ...
 
 
 def section(**shared: Unpack[Said]) -> Making:

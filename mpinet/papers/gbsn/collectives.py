@@ -41,8 +41,6 @@ def stated_steps(topology: str) -> dict[str, int]:
 @claim(
     "GBSN-X-collectives",
     place=BEYOND,
-    statement="ASCEND, DESCEND, the minimum, broadcasts from every root and data circulation in "
-    "every subcube of BSN(a,b) take the specification's steps",
     claimed=stated_steps,
     grid=regular("a | b <= n <= 7", 7).quick(lambda topology: words(topology).n <= 6),
     cost=lambda topology: 2.0 ** words(topology).n / 4,
@@ -84,8 +82,6 @@ def paper_factor(topology: str) -> float:
 @claim(
     "GBSN-X-emulated-slowdown",
     place=BEYOND,
-    statement="the emulation of the BSN's ASCEND on an irregular GBSN gives the serial result, and "
-    "is never faster than the factor max(1, a/x) of Proposition 4.1 allows",
     relation=">=",
     claimed=paper_factor,
     grid=few(lambda of: of.size <= 10 and len(of.m) > 1, ", N <= 10, k >= 2").quick(
@@ -103,14 +99,7 @@ def emulated(topology: str) -> Measured:
     return Measured(steps / alone, {"steps": steps, "steps of the BSN": alone})
 
 
-@claim(
-    "GBSN-X-emulated-operations",
-    place=BEYOND,
-    statement="DESCEND, the minimum and data circulation of the BSN give the serial results when "
-    "they are emulated on an irregular GBSN",
-    relation="all",
-    grid=FIGURE_1B,
-)
+@claim("GBSN-X-emulated-operations", place=BEYOND, relation="all", grid=FIGURE_1B)
 def emulated_operations(topology: str) -> Measured:
     """Return whether all results are right, with the steps."""
     steps = {
@@ -125,8 +114,6 @@ def emulated_operations(topology: str) -> Measured:
 @claim(
     "GBSN-X-tree-depth",
     place=BEYOND,
-    statement="along the links on RIGHT of the blocks' first nodes every block comes down to block "
-    "0 in at most ceil(lg k) links",
     relation="<=",
     claimed=lambda topology: blocks(topology).block_bits,
     grid=F,

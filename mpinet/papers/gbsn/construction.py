@@ -74,7 +74,6 @@ SECTION_2 = (
     claim(
         "GBSN-S2-any-size",
         place="II, III.A",
-        statement="every valid vector of block sizes gives a connected graph (with the completion)",
         corrects="GBSN-S2-literal-connected",
         relation="all",
         grid=F,
@@ -82,8 +81,6 @@ SECTION_2 = (
     ),
     claim(
         "GBSN-S2-literal-connected",
-        statement="the paper's construction, taken word for word, is connected, so that the "
-        "diameter is bounded",
         relation="all",
         grid=F,
         degenerate=breaks_step_2,
@@ -94,20 +91,14 @@ SECTION_2 = (
             lambda topology: blocks(topology).needs_completion,
         ),
     ),
-    claim_ii_step_4(
-        "GBSN-S2-max-two-shift",
-        statement="a node has at most two shift links",
-        measured=lambda topology: most(shift_links(topology)),
-    ),
+    claim_ii_step_4("GBSN-S2-max-two-shift", measured=lambda topology: most(shift_links(topology))),
     claim_ii_step_4(
         "GBSN-S2-step4-vacuous",
-        statement="already before step 4, in the literal graph, a node has at most two shift links",
         degenerate=breaks_step_2,
         measured=lambda topology: most(shift_links(literal(topology))),
     ),
     claim(
         "GBSN-S2-two-partial-links",
-        statement="each node of the networks of Fig. 1(b) has at least two partial links",
         relation=">=",
         claimed=2,
         grid=FIGURE_1B,
@@ -117,18 +108,12 @@ SECTION_2 = (
     ),
     claim_ii_step_3(
         "GBSN-S2-complementary-literal",
-        statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a "
-        "shift link each, in the literal graph",
         degenerate=breaks_step_2,
         measured=lambda topology: complementary(literal(topology)),
         cause="word-for-word",
     ),
     claim_ii_step_3(
-        "GBSN-S2-complementary-canonical",
-        statement="in each block a node with rightmost bit 0 and one with rightmost bit 1 have a "
-        "shift link each, with the completion",
-        measured=complementary,
-        cause="small-blocks",
+        "GBSN-S2-complementary-canonical", measured=complementary, cause="small-blocks"
     ),
 )
 
@@ -149,13 +134,7 @@ def cut_out() -> PointGrid:
     return points(text, listed)
 
 
-@claim(
-    "GBSN-S2-subgraph-of-bsn",
-    statement="the literal GBSN(min(a,w_i)|w|m) is what the valid addresses leave of BSN(a,w) on "
-    "n bits, for a | w",
-    relation="all",
-    grid=cut_out(),
-)
+@claim("GBSN-S2-subgraph-of-bsn", relation="all", grid=cut_out())
 def part_of_bsn(topology: str, a: int) -> Measured | bool:
     """Return whether the links, as pairs of words, are the BSN's links between valid words."""
     of, words = blocks(topology), addresses(literal(topology))
@@ -165,13 +144,7 @@ def part_of_bsn(topology: str, a: int) -> Measured | bool:
     return compare({(words[u], words[v]) for u, v in links(literal(topology))}, expected)
 
 
-@claim(
-    "GBSN-S2-losses",
-    statement="a GBSN may lack links of the BSN, have addresses with gaps, and not have all shifts "
-    "and partial links: GBSN(2|4,2,4,4) does",
-    relation="exists",
-    grid=once("GBSN(2|4,2,4,4), a = 1"),
-)
+@claim("GBSN-S2-losses", relation="exists", grid=once("GBSN(2|4,2,4,4), a = 1"))
 def losses() -> Measured:
     """Return whether one network shows each of the losses."""
     topology = name(2, (4, 2, 4, 4), (1,) * 4)
@@ -187,7 +160,6 @@ def losses() -> Measured:
 
 address_bits = claim(
     "GBSN-S2-address-bits",
-    statement="an address has ceil(lg k) + max ceil(lg m_i) bits",
     claimed=lambda topology: (
         ceil_lg(len(blocks(topology).m)) + max(map(ceil_lg, blocks(topology).m))
     ),
@@ -198,8 +170,6 @@ address_bits = claim(
 completion_is_silent = claim(
     "GBSN-S2-completion-silent",
     place=BEYOND,
-    statement="where every block's first node has a right shift of its own the completion changes "
-    "nothing",
     relation="all",
     grid=few(lambda of: not of.needs_completion, " (N <= 12, and drawn), no block needy"),
     measured=lambda topology: compare(links(topology), set(links(literal(topology)))),

@@ -10,11 +10,7 @@ from mpinet.papers.gbsn.measured import degree_of_each, least, most, network
 from mpinet.papers.measured import informed
 
 size = claim(
-    "GBSN-S3-size",
-    statement="the GBSN has m_0 + .. + m_(k-1) nodes",
-    claimed=lambda topology: sum(blocks(topology).m),
-    grid=F,
-    measured=informed,
+    "GBSN-S3-size", claimed=lambda topology: sum(blocks(topology).m), grid=F, measured=informed
 )
 
 
@@ -47,23 +43,16 @@ def stated_degree(topology: str) -> int:
 DEGREES = (
     claim(
         "GBSN-S3-degree-bsn",
-        statement="the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2",
         claimed=stated_degree,
         grid=SHIFTED,
         reading="a degree counts different neighbours.",
         measured=largest_degree,
         cause="coinciding-links",
         fails_where=("n = 2b", lambda topology: words(topology).n == 2 * words(topology).b),
-        corrected=Corrected(
-            "GBSN-C-degree-bsn",
-            "the largest degree of BSN(a,b), b < n, is (2^a - 1) b/a + 2 at most",
-            relation="<=",
-        ),
+        corrected=Corrected("GBSN-C-degree-bsn", relation="<="),
     ),
     claim(
         "GBSN-S3-degree-bsn-links",
-        statement="a node of BSN(a,b), b < n, has at most (2^a - 1) b/a + 2 links, and some node "
-        "has so many",
         claimed=stated_degree,
         grid=SHIFTED,
         reading="a degree counts links: both shifts of a node are links of their own, even to one "
@@ -72,14 +61,12 @@ DEGREES = (
     ),
     claim(
         "GBSN-S3-degree-bsn-generic",
-        statement="the largest degree of BSN(a,b) is (2^a - 1) b/a + 2 where n is neither b nor 2b",
         claimed=stated_degree,
         grid=regular("a | b < n <= 8, n != 2b", 8, lambda of: of.n not in (of.b, 2 * of.b)),
         measured=largest_degree,
     ),
     claim(
         "GBSN-S3-degree-gbsn-max",
-        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2)",
         relation="<=",
         claimed=stated_largest,
         grid=F,
@@ -92,8 +79,6 @@ DEGREES = (
     ),
     claim(
         "GBSN-S3-degree-gbsn-max-bw",
-        statement="no degree is above max((2^ceil(lg m_i) - 1) b/ceil(lg m_i) + 2) where b is the "
-        "width of the largest block",
         relation="<=",
         claimed=stated_largest,
         grid=few(lambda of: of.b == of.place_bits, " (N <= 12, and drawn), b = w"),
@@ -102,7 +87,6 @@ DEGREES = (
     claim(
         "GBSN-S3-degree-bound-spec",
         place=BEYOND,
-        statement="no degree is above the largest number of partial ports of a block plus 2",
         corrects="GBSN-S3-degree-gbsn-max",
         relation="<=",
         claimed=partial_ports_and_two,
@@ -111,7 +95,6 @@ DEGREES = (
     ),
     claim(
         "GBSN-S3-degree-gbsn-min",
-        statement="no degree is below two in networks that fulfil step 2",
         relation=">=",
         claimed=2,
         grid=few(lambda of: of.fulfils_step_2, " (N <= 12, and drawn), step 2 fulfilled"),

@@ -100,7 +100,6 @@ def between_the_sums(topology: str) -> tuple[int, ...]:
 
 diameter_between_sums = claim(
     "GBSN-P31-sum-bsnbb",
-    statement="the diameter of BSN(b,b), b | n, lies between the bounds in the sum reading",
     relation="in",
     claimed=between_the_sums,
     grid=regular("b <= 3, b | n <= 9", 9, lambda of: of.a == of.b <= 3 and of.n % of.b == 0),
@@ -159,8 +158,6 @@ FACTOR_B = (
 
 @claim(
     "GBSN-S3-bsnbb-vs-hypercube",
-    statement="for n > 8 BSN(b,b) of no larger degree than the hypercube, 2^b + 1 <= n with the "
-    "largest b, has a smaller diameter than the hypercube's n",
     relation="<",
     claimed=lambda n: n,
     grid=over(n=range(9, 65)).quick(lambda n: n <= 12),
@@ -185,15 +182,9 @@ def stated_diameter(topology: str) -> int:
 claim_beyond = section(place=BEYOND, claimed=stated_diameter)
 
 DIAMETERS_OF_BSN = (
-    claim_beyond(
-        "GBSN-X-diameter-bsn",
-        statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1",
-        grid=UP_TO_8,
-        measured=diameter,
-    ),
+    claim_beyond("GBSN-X-diameter-bsn", grid=UP_TO_8, measured=diameter),
     claim_beyond(
         "GBSN-X-diameter-bsn-large",
-        statement="the diameter of BSN(a,b) is ceil(n/a) + ceil(n/b) - 1 also on 10 to 12 bits",
         grid=points(
             "n = 10, 11, 12",
             [

@@ -48,8 +48,6 @@ claim_prop_4_2 = section(place="Prop. 4.2", grid=HOSTS, relation="<=", cause="em
 
 @claim_prop_4_2(
     "GBSN-P42-partial-existential",
-    statement="the partial links of BSN(1,2) on 3 bits, two circles of four nodes, fit on links of "
-    "every GBSN(2|m) of 8 nodes, a_i maximal",
     relation="exists",
     grid=points(
         "N = 8, b = 2, all m with a block of 3 or more",
@@ -83,8 +81,6 @@ def mappings(size: int) -> Ints:
 
 @claim_prop_4_2(
     "GBSN-P42-dilation",
-    statement="some mapping of BSN(a,b) has dilation at most a for partial links, and for shift "
-    "links at most m'_1/2 + .. + m'_c/2, the c = max(1, ceil(Ham/b)) largest blocks",
     relation="exists",
     grid=points(
         "N = 4 and 8, k >= 2, a_i maximal, all b, a | b, a <= lg max m; all mappings",
@@ -126,7 +122,6 @@ def cost(topology: str, a: int) -> dict[str, int]:
 
 embedding_in_equal_blocks = claim(
     "GBSN-P42-regular",
-    statement="where all blocks have 2^b nodes dilation and congestion are 1",
     claimed={"dilation": 1, "congestion": 1},
     grid=regular_hosts(),
     cost=lambda topology, a: 20.0,

@@ -10,8 +10,6 @@ from mpinet.papers.gbsn.measured import compare, links
 
 @claim(
     "GBSN-S1-gbsn-instances",
-    statement="the hypercube is GBSN(1|n|2^n), the shuffle-exchange GBSN(1|1|2,..,2), the complete "
-    "network GBSN(n|n|2^n): same links, same numbers",
     relation="all",
     grid=over("n <= 8", n=range(1, 9), instance=tuple(POPULAR)),
 )

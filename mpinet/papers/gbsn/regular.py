@@ -16,25 +16,16 @@ claim_ii = section(place="II", grid=UP_TO_8)
 DEFINITION = (
     claim_ii(
         "GBSN-S2-bsn-links",
-        statement="BSN(a,b) links each address to both its cyclic shifts by b bits, and to all "
-        "patterns of each subsection of a bits among the rightmost b bits",
         relation="all",
         measured=lambda topology: compare(links(topology), bsn_links(*words(topology))),
     ),
     claim_ii(
-        "GBSN-S2-bsn-size",
-        statement="BSN(a,b) has 2^n nodes",
-        claimed=lambda topology: 2 ** words(topology).n,
-        measured=informed,
+        "GBSN-S2-bsn-size", claimed=lambda topology: 2 ** words(topology).n, measured=informed
     ),
 )
 
 
-@claim_ii(
-    "GBSN-S2-partial-one-step",
-    statement="one hop changes a subsection into any other pattern",
-    relation="all",
-)
+@claim_ii("GBSN-S2-partial-one-step", relation="all")
 def patterns_in_one_step(topology: str) -> Measured | bool:
     """Return whether all words that differ in one subsection are at distance 1."""
     a, b, n = words(topology)
@@ -49,8 +40,6 @@ def patterns_in_one_step(topology: str) -> Measured | bool:
 
 @claim_ii(
     "GBSN-S2-special-cases",
-    statement="partial connection with a = b sets all of the rightmost b bits in one step "
-    "(concurrent), with a = 1 one of them (sequential)",
     relation="all",
     grid=over(
         "1 <= b <= n <= 7",
@@ -79,7 +68,6 @@ def sequential_links(b: int, n: int) -> set[Link]:
 
 @claim_ii(
     "GBSN-S2-two-shift-links",
-    statement="each node of BSN(a,b), b < n, has two shift links",
     claimed=2,
     grid=SHIFTED,
     reading="a shift that leads to the node itself is no link, and two shifts to one node are one "
@@ -87,7 +75,6 @@ def sequential_links(b: int, n: int) -> set[Link]:
     cause="coinciding-links",
     corrected=Corrected(
         "GBSN-C-two-shift-links",
-        "each node of BSN(a,b), b < n, has two shift links at most",
         relation="<=",
         measured=lambda topology: most(shift_links_of(topology)),
     ),

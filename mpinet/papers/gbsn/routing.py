@@ -44,12 +44,7 @@ def delivered(topology: str, routing: str, longest: int) -> Measured | bool:
 claim_iv = section(place="IV", relation="all")
 
 
-@claim_iv(
-    "GBSN-S4-twsr-delivers",
-    statement="two-way shift routing reaches every destination over links, in at most "
-    "ceil(n/a) + 2 (ceil(n/b) - 1) hops",
-    grid=UP_TO_6,
-)
+@claim_iv("GBSN-S4-twsr-delivers", grid=UP_TO_6)
 def twsr_delivers(topology: str) -> Measured | bool:
     """Return whether two-way shift routing delivers, by walking all routes."""
     a, b, n = words(topology)
@@ -58,7 +53,6 @@ def twsr_delivers(topology: str) -> Measured | bool:
 
 @claim_iv(
     "GBSN-S4-twsr-on-gbsn",
-    statement="two-way shift routing as in the BSN reaches every destination of a GBSN over links",
     grid=SEVERAL,
     cause="twsr",
     reading="a message updates the section, shifts right, and shifts back to the left; it stops at "
@@ -72,13 +66,7 @@ def twsr_on_gbsn(topology: str) -> Measured | bool:
     return Measured(not lost, {"served": f"{pairs - len(lost)} of {pairs} pairs"} | first)
 
 
-@claim_iv(
-    "GBSN-X-twsr-corrected",
-    place=BEYOND,
-    statement="two-way shift routing that goes on by the GBSN routing after a missing link reaches "
-    "every destination of a GBSN over links",
-    grid=SEVERAL,
-)
+@claim_iv("GBSN-X-twsr-corrected", place=BEYOND, grid=SEVERAL)
 def twsr_corrected(topology: str) -> Measured:
     """Return whether all messages arrive, with the hops by both routings on words of the GBSN."""
     words, of = addresses(topology), blocks(topology)
@@ -91,7 +79,6 @@ def twsr_corrected(topology: str) -> Measured:
 
 right_bit = claim_iv(
     "GBSN-S4-rightmost-bit",
-    statement="partial links bring the rightmost bit of an address to both values in every block",
     grid=F,
     measured=lambda topology: all(
         {addresses(topology)[node] & 1 for node in nodes} == {0, 1} for nodes in in_blocks(topology)
@@ -117,15 +104,9 @@ ONE_MORE = (
 claim_iii_c = section(place="III.C", grid=SECTIONS, reading=ONE_MORE)
 
 CROSSINGS = (
-    claim_iii_c(
-        "GBSN-S3-crossing-best",
-        statement="at best, with a = b, a message crosses a block in 3 hops",
-        claimed=3,
-        measured=lambda b, k: crossing(b, b, k),
-    ),
+    claim_iii_c("GBSN-S3-crossing-best", claimed=3, measured=lambda b, k: crossing(b, b, k)),
     claim_iii_c(
         "GBSN-S3-crossing-worst",
-        statement="at worst, with a = 1, a message crosses a block in 2 + b hops",
         claimed=lambda b, k: 2 + b,
         measured=lambda b, k: crossing(1, b, k),
     ),
@@ -133,8 +114,6 @@ CROSSINGS = (
 
 gbsn_routing_on_bsn = claim_iv(
     "GBSN-S4-gbsn-routing-on-bsn",
-    statement="on BSN(a,b) the GBSN routing reaches every destination over links, on no longer "
-    "ways than the diameter",
     grid=UP_TO_6,
     measured=lambda topology: delivered(topology, "gbsn", diameter(topology).value),
 )
@@ -142,7 +121,6 @@ gbsn_routing_on_bsn = claim_iv(
 
 @claim_iv(
     "GBSN-S4-gbsn-routing-delivers",
-    statement="the GBSN routing reaches every destination over links and comes to no node twice",
     grid=few(lambda of: of.size <= 80, " (N <= 12, and drawn), N <= 80"),
 )
 def gbsn_routing_delivers(topology: str) -> Measured | bool:
@@ -170,8 +148,6 @@ def by_right_shifts(topology: str) -> Measured | bool:
 RIGHT_SHIFTS = (
     claim_iv(
         "GBSN-S4-right-shift-suffices",
-        statement="right shifts alone, each bringing the block's number closer to the "
-        "destination's, serve every pair of blocks",
         grid=F,
         measured=by_right_shifts,
         cause="right-shifts",
@@ -180,12 +156,7 @@ RIGHT_SHIFTS = (
             lambda topology: len(blocks(topology).m) > 1,
         ),
     ),
-    claim_iv(
-        "GBSN-S4-right-shift-fig1",
-        statement="right shifts alone serve every pair of blocks of both networks of Fig. 1(b)",
-        grid=FIGURE_1B,
-        measured=by_right_shifts,
-    ),
+    claim_iv("GBSN-S4-right-shift-fig1", grid=FIGURE_1B, measured=by_right_shifts),
 )
 
 

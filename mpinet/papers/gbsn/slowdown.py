@@ -84,16 +84,12 @@ claim_prop_4_1 = section(place="Prop. 4.1", grid=HOSTS, relation="<=", cause="sl
 PROPOSITION_4_1 = (
     claim_prop_4_1(
         "GBSN-P41-slowdown",
-        statement="some mapping emulates BSN(a,b) with slowdown min(a, a/x), x = lg of the "
-        "smallest block: no lower bound on every mapping's slowdown is above it",
         claimed=lambda topology, a: min(a, a / smallest_lg(topology)),
         cost=lambda topology, a: 10.0,
         measured=least_slowdown,
     ),
     claim_prop_4_1(
         "GBSN-P41-slowdown-max",
-        statement="some mapping emulates BSN(a,b) with slowdown max(1, a/x), x = lg of the "
-        "smallest block: no lower bound on every mapping's slowdown is above it",
         claimed=lambda topology, a: max(1, a / smallest_lg(topology)),
         measured=least_slowdown,
     ),
@@ -102,7 +98,6 @@ PROPOSITION_4_1 = (
 
 @claim(
     "GBSN-P41-range",
-    statement="the slowdown factor min(a, a/x) lies between 1 and a",
     relation="all",
     grid=over("a, x in 1..4", a=range(1, 5), x=range(1, 5)),
     measures=False,

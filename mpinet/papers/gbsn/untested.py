@@ -32,8 +32,6 @@ MOST_ROUTED = 80
 
 @claim(
     "GBSN-S4-deadlock",
-    statement="virtual channels avoid deadlock: with a message on the next channel of a link after "
-    "each shift link, no channel depends on itself by way of others",
     relation="all",
     grid=points(
         f"both GBSNs of Fig. 1(b); F, N <= {MOST_ROUTED}",
@@ -143,8 +141,6 @@ def steps_on_bsn(guest: str) -> int:
 
 @claim(
     "GBSN-S3-operations",
-    statement="the BSN's methods of communication apply to the GBSN with bounded slowdown: a "
-    "broadcast takes at most a times the steps of that in the BSN(a,b) of the same size",
     relation="<=",
     claimed=lambda topology, a: a,
     grid=slowdown.HOSTS,

@@ -26,26 +26,14 @@ def numbers_below(bound: int) -> PointGrid:
 claim_8 = section(place="8", relation="<=")
 
 
-@claim_8(
-    "GMN-C-exists",
-    statement="the construction works for almost all N: for at least 99.9% of 1..20000",
-    claimed=0.001,
-    grid=once("N in 1..20000"),
-    cost=lambda: 10**5,
-)
+@claim_8("GMN-C-exists", claimed=0.001, grid=once("N in 1..20000"), cost=lambda: 10**5)
 def impossible() -> Measured:
     """Return the fraction of N without a network, with these N; every N is tried."""
     lacking = [N for N in range(1, LAST + 1) if not exists(f"gmnany:{N}")]
     return Measured(len(lacking) / LAST, {"impossible N": lacking})
 
 
-@claim_8(
-    "GMN-C-diam",
-    statement="the diameter for N nodes is at most the diameter of the next G(m,N'), N' >= N",
-    claimed=0,
-    grid=numbers_below(420),
-    cost=lambda N: 10 * N,
-)
+@claim_8("GMN-C-diam", claimed=0, grid=numbers_below(420), cost=lambda N: 10 * N)
 def excess(N: int) -> Measured:
     """Return the difference of the diameters of the two networks, by floods."""
     whole = next_loops(N)
@@ -63,7 +51,6 @@ def next_loops(N: int) -> str:
 
 largest_degree = claim_8(
     "GMN-C-maxdeg",
-    statement="the largest degree stays 4",
     claimed=4,
     grid=numbers_below(420),
     measured=lambda N: max(degrees(f"gmnany:{N}")),

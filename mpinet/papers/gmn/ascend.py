@@ -86,7 +86,6 @@ claim_6 = section(place="6")
 
 correct = claim_6(
     "GMN-A-correct",
-    statement="ASCEND and DESCEND give the serial results, with an operator for which order counts",
     corrects="GMN-A-print-bit",
     claimed={"ascend": True, "descend": True},
     grid=cycles.HOSTS,
@@ -97,7 +96,6 @@ correct = claim_6(
 
 @claim_6(
     "GMN-A-iter",
-    statement="2(m+1) iterations of step 2 bring all elements home",
     claimed=lambda topology: {"iterations": 2 * (parameters(topology)[0] + 1), "at home": True},
     grid=cycles.HOSTS,
     cost=size_of,

@@ -186,9 +186,6 @@ def leaves_three_out(types: list[int]) -> bool:
 
 @claim(
     "GMN-FT-case3b-length",
-    statement="a path that has no hop of the types l-2, l and l+2 between two that it has is at "
-    "least 3 shorter than its bound, so that 8 edges more make at most 5 more than that: it has at "
-    "most B2 - 3 hops",
     reading="Sector differences have m//2 digits at most, and no diagonal.",
     relation="<=",
     claimed=lambda m: bound_2(m) - 3,
@@ -211,7 +208,6 @@ def hops_without_three(m: int) -> Measured:
 
 @claim(
     "GMN-FT-avail",
-    statement="every hop type r has the types that cases 1 and 2 name beside it, r-2 and r+2",
     claimed=lambda topology, hop: {"r-2": True, "r+2": True},
     grid=with_hops(),
     cause="bypass",
@@ -235,9 +231,6 @@ def targets(topology: str) -> list[int]:
 
 @claim(
     "GMN-FT-caseB-pair",
-    statement="in the target's sector a fault between the hop of type 0 and the target is bypassed "
-    "by h_q in another sector and -h_q at the end: 2 edges more, 4 if h_q is beside the target "
-    "(traversal 1 from the sector's border)",
     claimed=lambda topology, target: bypassed(2 if target % 2 else 4),
     grid=points(
         "all m <= 12, every position of the target",
@@ -270,7 +263,6 @@ def pair_of_hops(topology: str, target: int) -> Measured:
 
 @claim(
     "GMN-FT-caseB-triple",
-    statement="h_(q-1), h_(q-1), -h_q lead back to the sector where they begin",
     note="Corrected text: the third hop is printed as h_q, with which no walk comes back.",
     relation="all",
     grid=with_hops(-1),
@@ -288,8 +280,6 @@ def triple_of_hops(topology: str, hop: int) -> Measured | bool:
 
 @claim(
     "GMN-FT-caseB-avg",
-    statement="the mean of the two printed lengths L(P1) and L(P2) is at most 11m/8 + 5, with B2 "
-    "hops in each; it is m + 3 + B2 for all positions of source and target",
     measures=False,
     relation="<=",
     claimed=lambda m: {"mean": 11 * m / 8 + 5, "off m + 3 + B2": 0},

@@ -72,7 +72,6 @@ def best_jump(N: int) -> Measured:
 
 @claim(
     "GMN-I-chsqrt",
-    statement="the diameter of a chordal ring with the best chord is O(sqrt N): at most 2 sqrt N",
     note="Our constant for O(sqrt N): 2; 1.07 is the largest measured.",
     relation="<=",
     claimed=2,
@@ -87,7 +86,6 @@ def best_chordal_ring(N: int) -> Measured:
 
 best_double_loop = claim(
     "GMN-I-dlbound",
-    statement="the diameter of every double loop is at least (sqrt(2N-1) - 1)/2",
     relation=">=",
     claimed=lambda N: (sqrt(2 * N - 1) - 1) / 2,
     grid=over("N <= 300, every s", N=range(5, 301)).quick(lambda N: N <= 100),
@@ -98,8 +96,6 @@ best_double_loop = claim(
 
 @claim(
     "GMN-I-superior",
-    statement="the diameter is less than the diameter of every double loop and every chordal "
-    "ring of the same N",
     relation="all",
     grid=points("all G(m,N) with N <= 400", lambda: listed(3, 10, 400)).quick(
         lambda topology: size_of(topology) <= 256
@@ -119,8 +115,6 @@ def superior(topology: str) -> Measured:
 
 doubled = claim(
     "GMN-I-doubled",
-    statement="of Moebius graphs, de Bruijn graphs and cube-connected cycles the next number of "
-    "nodes is at least twice as large",
     relation=">=",
     claimed=2,
     grid=over(family=("moebius", "debruijn", "ccc"), n=range(3, 16)),
@@ -130,8 +124,6 @@ doubled = claim(
 
 fixed_degrees = claim(
     "GMN-I-fixed-degree",
-    statement="Moebius graphs, de Bruijn graphs and cube-connected cycles have largest degrees "
-    "of 3, 4 and 3 and diameters of O(log N): at most 2 log2 N",
     relation="<=",
     claimed=lambda family, n: {"degree": 3 + (family == "debruijn"), "diameter / log2 N": 2},
     note="Our constant for O(log N): 2; 1.73 is the largest measured.",

@@ -41,7 +41,6 @@ TWO_HOSTS = points("G(4,32), G(8,256)", PAPERS[:2])
 
 dimensions = claim(
     "GMN-A-q",
-    statement="where N = 2^q and m = 2^r, q = 2^(r-1) + r + 1",
     claimed=of(lambda m, N: m // 2 + (m.bit_length() - 1) + 1),
     grid=points("m = 4, 8, 16 and all N = 2^q", POWERS),
     measured=lambda topology: Loops(Machine(topology)).dimensions,
@@ -76,8 +75,6 @@ def cycles(topology: str) -> list[list[int]]:
 
 @claim(
     "GMN-A-cycles",
-    statement="the ring and the hops of type 0 make N/m cycles of m + 1 nodes, of which neighbours "
-    "share one and others none",
     claimed=lambda topology: {
         "cycles": sectors_of(topology),
         "nodes": (parameters(topology)[0] + 1,),
@@ -104,8 +101,6 @@ def cycles_of_sectors(topology: str) -> dict[str, Any]:
 
 @claim(
     "GMN-A-onenode",
-    statement="of the nodes numbered (l,0), .., (l,m-1) in a cycle one has a link to a node 2^j "
-    "away, for every j from r to q-1",
     claimed=lambda topology: dict.fromkeys(laterals(topology), (1,)),
     grid=PAPERS_HOSTS,
 )
@@ -149,7 +144,6 @@ def types_met(topology: str) -> tuple[int, ...]:
 
 @claim(
     "GMN-A-alpha",
-    statement="a cycle meets m/2 + 1 types of links, type 0 last",
     note="Corrected text: alpha = 2^(r-1), that is m/2, is printed, without the diagonal.",
     claimed=lambda topology: {"types": parameters(topology)[0] // 2 + 1, "last": 0},
     grid=PAPERS_HOSTS,
@@ -162,19 +156,13 @@ def number_of_types(topology: str) -> dict[str, int]:
 
 sequence = claim(
     "GMN-A-seq8",
-    statement="the hops of a cycle of G(8,256) are <2,4,3,1,0>",
     claimed=(2, 4, 3, 1, 0),
     grid=once("G(8,256)"),
     measured=lambda: types_met(EXAMPLE),
 )
 
 
-@claim(
-    "GMN-A-pi8",
-    statement="pi of G(8,256) takes 4, 3, 2, 1, 0 to 2, 4, 3, 1, 0",
-    claimed={"4": 2, "3": 4, "2": 3, "1": 1, "0": 0},
-    grid=once("G(8,256)"),
-)
+@claim("GMN-A-pi8", claimed={"4": 2, "3": 4, "2": 3, "1": 1, "0": 0}, grid=once("G(8,256)"))
 def permutation() -> dict[str, int]:
     """Return the positions of the elements 2^j cycles after element 0, in the emulator."""
     places = places_of(EXAMPLE)
@@ -192,7 +180,6 @@ def places_of(topology: str) -> Ints:
 
 places = claim(
     "GMN-A-place",
-    statement="in G(8,256) a_32 starts on P[64], a_64 on P[128], a_128 on P[32]",
     claimed={"a_32": 64, "a_64": 128, "a_128": 32},
     grid=once("G(8,256)"),
     measured=lambda: {
@@ -216,8 +203,6 @@ def shifted(topology: str, shifts: int) -> list[Array]:
 
 @claim(
     "GMN-A-shifts",
-    statement="in G(8,256) three shifts bring a_0 from P[0] to P[6] with h_1, two more to P[4] "
-    "with h_3",
     note="Corrected text: P[9] is printed for P[6].",
     claimed={"0": (0, 0), "3": (6, 1), "5": (4, 3)},
     grid=once("G(8,256)"),
@@ -235,8 +220,6 @@ def shifts_of_first() -> dict[str, tuple[int, int]]:
 
 @claim(
     "GMN-A-unpipe",
-    statement="without pipelining a dimension takes m + 1 shifts, until every element has stood at "
-    "the node with its link and all are home again",
     claimed=lambda topology: dict.fromkeys(laterals(topology), parameters(topology)[0] + 1),
     grid=TWO_HOSTS,
 )

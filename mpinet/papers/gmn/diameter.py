@@ -40,32 +40,19 @@ def traversal_1(topology: str) -> Measured:
 claim_3_2 = section(place="3.2", grid=MID, cost=cost_of_pairs, relation="<=", claimed=sector_length)
 
 EDGES_BESIDE_HOPS = (
-    claim_3_2(
-        "GMN-D-case1a",
-        statement="where source and target are in different halves and all hops of H beyond them, "
-        "traversal 2 takes at most m edges besides the hops",
-        measured=lambda topology: census(topology).turned,
-    ),
+    claim_3_2("GMN-D-case1a", measured=lambda topology: census(topology).turned),
     claim_3_2(
         "GMN-D-nonH",
-        statement="an order of the hops exists in which every route has at most m edges besides "
-        "the hops of H and the diagonal; an additional hop of type 0 is one of them",
         measured=lambda topology: best_orders(topology)[BESIDES],
         reading=f"{CHOSEN} An additional hop counts, as in the proof (line 169).",
         cause="ends-of-routes",
         fails_where=("N >= 112", lambda topology: size_of(topology) >= 112),
         corrected=Corrected(
-            "GMN-C-nonH",
-            "an order of the hops exists in which every route has at most m + 1 edges besides the "
-            "hops of H and the diagonal",
-            relation="<=",
-            claimed=lambda topology: sector_length(topology) + 1,
+            "GMN-C-nonH", relation="<=", claimed=lambda topology: sector_length(topology) + 1
         ),
     ),
     claim_3_2(
         "GMN-D-cedges",
-        statement="an order of the hops exists in which every route has at most m edges of the "
-        "ring",
         measured=lambda topology: best_orders(topology)[AROUND],
         reading=f"{CHOSEN} Only edges of the ring count, as in the sentence.",
         cause="ends-of-routes",
@@ -73,8 +60,6 @@ EDGES_BESIDE_HOPS = (
     ),
     claim_3_2(
         "GMN-D-traversal-1",
-        statement="where source and target are in different halves, s + d < m and all hops of H "
-        "are beyond d, traversal 1 takes at most m edges besides the hops",
         measured=lambda topology: traversal_1(topology),
         cause="ends-of-routes",
         fails_where=("m mod 4 is 3, m > 3", of(lambda m, N: m % 4 == 3 < m)),
@@ -82,8 +67,6 @@ EDGES_BESIDE_HOPS = (
     claim(
         "GMN-X-nonH-printed",
         place=BEYOND,
-        statement="in the printed order every route has at most m + 2 edges besides the hops of H "
-        "and the diagonal",
         relation="<=",
         claimed=lambda topology: sector_length(topology) + 2,
         grid=MID,
@@ -96,8 +79,6 @@ EDGES_BESIDE_HOPS = (
 
 @claim(
     "GMN-D-case2",
-    statement="nodes of which both positions are in one half (the hop of type 0 is in both) are "
-    "at most 5m//4 + 2 apart",
     relation="<=",
     claimed=lambda topology: 5 * parameters(topology)[0] // 4 + 2,
     grid=points("all m <= 14", lambda: listed(3, 14)).quick(is_small),
@@ -119,16 +100,10 @@ claim_th_1 = section(place="Th. 1", relation="<=")
 
 THEOREM_1 = (
     claim_th_1(
-        "GMN-T1-D",
-        statement="the diameter is at most m + B2",
-        claimed=longest_stated,
-        grid=ALL,
-        cost=size_of,
-        measured=floods.diameter,
+        "GMN-T1-D", claimed=longest_stated, grid=ALL, cost=size_of, measured=floods.diameter
     ),
     claim_th_1(
         "GMN-T1-Lhat",
-        statement="m + B2 is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
         measures=False,
         claimed=lambda m: 11 * m // 8 + (m % 8 in (2, 4, 5)),
         grid=each_m(19999, 1999),
@@ -136,7 +111,6 @@ THEOREM_1 = (
     ),
     claim_th_1(
         "GMN-T1-mod",
-        statement="the diameter is at most 11m//8, and 1 more where m mod 8 is 2, 4 or 5",
         claimed=of(lambda m, N: 11 * m // 8 + (m % 8 in (2, 4, 5))),
         grid=ALL,
         cost=size_of,
@@ -144,7 +118,6 @@ THEOREM_1 = (
     ),
     claim(
         "GMN-T1-abs",
-        statement="the diameter is at most 11m//8 + 1",
         relation="<=",
         claimed=lambda topology: 11 * sector_length(topology) // 8 + 1,
         grid=ALL,
@@ -156,7 +129,6 @@ THEOREM_1 = (
 
 @claim(
     "GMN-I-log",
-    statement="the diameter is O(log N): at most 11/4 log2 N, as 2m < 4 log2 N",
     note="Our constant for O(log N): 11/4; 1.67 is the largest measured.",
     relation="<=",
     claimed=2.75,

@@ -43,17 +43,12 @@ def bound_2(m: int) -> int:
 
 
 example_1 = claim(
-    "GMN-RRB-ex1",
-    statement="the restricted redundant binary of 59 is 1 0 0 0 -1 0 -1",
-    claimed=(1, 0, 0, 0, -1, 0, -1),
-    grid=once("59"),
-    measured=lambda: digits(59),
+    "GMN-RRB-ex1", claimed=(1, 0, 0, 0, -1, 0, -1), grid=once("59"), measured=lambda: digits(59)
 )
 
 
 @claim(
     "GMN-RRB-ex2",
-    statement="1 0 0 -1 0 -1 0 1 has the weights 4, 2 (even, without digit 0) and 1 (odd)",
     claimed={"digits": (1, 0, 0, -1, 0, -1, 0, 1), "w": 4, "w_e": 2, "w_o": 1},
     grid=once("109"),
 )
@@ -66,7 +61,6 @@ def example_2() -> dict[str, object]:
 
 weights_add_up = claim(
     "GMN-RRB-weights",
-    statement="w_x = w_e + w_o, and 1 more for odd x: x < 2^14",
     relation="all",
     measured=lambda: all(
         row[NONZERO] == row[EVEN_ONES] + row[ODD_ONES] + x % 2
@@ -77,8 +71,6 @@ weights_add_up = claim(
 
 @claim(
     "GMN-RRB-redundant",
-    statement="1 0 0 -1 1 0 -1 and 1 0 0 0 -1 0 -1 both stand for 59: hops of these types lead 59 "
-    "sectors on",
     claimed=59,
     grid=over(word=((1, 0, 0, -1, 1, 0, -1), (1, 0, 0, 0, -1, 0, -1))),
 )
@@ -93,13 +85,7 @@ def sectors_led(word: tuple[int, ...]) -> int:
     return node // m % sectors_of(network.name)
 
 
-@claim(
-    "GMN-RRB-unique",
-    statement="every integer has one restricted redundant binary: of 11 digits, no two words are "
-    "one number, and the routing's word is it",
-    relation="all",
-    grid=once("all words of 11 digits"),
-)
+@claim("GMN-RRB-unique", relation="all", grid=once("all words of 11 digits"))
 def unique() -> Measured | bool:
     """Return whether the words of 11 digits represent each number of a range exactly once."""
     rows = words(11)
@@ -117,8 +103,6 @@ def unique() -> Measured | bool:
 
 @claim(
     "GMN-L1",
-    statement="n has at most ceil((log2 n + 1)/2) nonzero digits (at a point: the numbers above "
-    "and up to, for which this is the same)",
     relation="<=",
     claimed=lambda above, upto: ceil((log2(upto) + 1) / 2),
     grid=points(
@@ -138,7 +122,6 @@ def most_nonzero(above: int, upto: int) -> Measured:
 
 largest_number = claim(
     "GMN-L2",
-    statement="the largest number of b digits is 2/3 (2^b - 1), for odd b 1/3 more",
     measures=False,
     claimed=lambda b: (2 * (2**b - 1) + b % 2) // 3,
     grid=over(b=range(1, 16)),
@@ -156,7 +139,6 @@ claim_3_2 = section(place="3.2", grid=TO_20)
 
 most_digits = claim_3_2(
     "GMN-D-bits",
-    statement="sector differences up to N//(4m) have at most m//2 digits",
     relation="<=",
     claimed=lambda topology: parameters(topology)[0] // 2,
     measured=lambda topology: largest(near(topology)[:, LENGTH], "delta"),
@@ -175,15 +157,12 @@ claim_3_2_case_1 = section(place="3.2 case 1", grid=TO_20, relation="<=")
 WEIGHTS = (
     claim_3_2_case_1(
         "GMN-D-weight-odd",
-        statement="an odd sector difference up to N//(4m) has at most (m-2)//4 nonzero digits "
-        "above digit 0",
         reading='the printed "=" between the two is read as a bound.',
         claimed=lambda topology: (parameters(topology)[0] - 2) // 4,
         measured=partial(most_ones_above, 1),
     ),
     claim_3_2_case_1(
         "GMN-D-weight-even",
-        statement="an even sector difference up to N//(4m) has at most m//4 nonzero digits",
         claimed=lambda topology: parameters(topology)[0] // 4,
         measured=partial(most_ones_above, 0),
     ),
@@ -192,8 +171,6 @@ WEIGHTS = (
 
 @claim(
     "GMN-D-middle-range",
-    statement="every sector difference has its digits below m//2, or what the diagonal leaves of "
-    "it has them below m//2 - 1: no difference is left over",
     reading="the ranges are taken from Lemma 2, because the printed exponents contradict each "
     "other.",
     claimed=0,
@@ -210,8 +187,6 @@ def left_over(topology: str) -> Measured:
 
 routing_steps = claim(
     "GMN-R-steps",
-    statement="the path is computed in O(log N) steps: a sector difference up to N//(2m) has at "
-    "most log2 N digits, which are found and looked at one by one",
     reading="a step is a digit; our constant for O(log N) is 1.",
     relation="<=",
     claimed=lambda topology: log2(parameters(topology)[1]),
@@ -222,8 +197,6 @@ routing_steps = claim(
 
 @claim_3_2(
     "GMN-D-convert",
-    statement="with w = w_e + w_o nonzero digits above digit 0 there are at most floor(3w/2) hops "
-    "after the conversion, without the hops of digit 0",
     relation="<=",
     claimed=lambda w: 3 * w // 2,
     grid=over("w <= 7, delta < 2^14", w=range(8)),
@@ -238,7 +211,6 @@ def most_converted(w: int) -> Measured:
 
 most_hops_near = claim_3_2(
     "GMN-D-B1",
-    statement="sector differences up to N//(4m) need at most B1 hops of one class",
     relation="<=",
     claimed=lambda topology: bound_1(parameters(topology)[0]),
     measured=lambda topology: largest(near(topology)[:, HOPS], "delta"),
@@ -251,12 +223,7 @@ def diagonal_rows(topology: str, first: int) -> Ints:
     return numbers_read(0, k)[: k - first + 1][::-1]
 
 
-@claim_3_2(
-    "GMN-D-B2",
-    statement="where the diagonal is used at most B2 hops are needed, the diagonal counted",
-    relation="<=",
-    claimed=lambda topology: bound_2(parameters(topology)[0]),
-)
+@claim_3_2("GMN-D-B2", relation="<=", claimed=lambda topology: bound_2(parameters(topology)[0]))
 def most_hops_far(topology: str) -> Measured | int:
     """Return the most hops with the diagonal, with the first difference; 0 if none needs it."""
     first = range_without_diagonal(topology) + 1
@@ -266,7 +233,6 @@ def most_hops_far(topology: str) -> Measured | int:
 
 larger_bound = claim_3_2(
     "GMN-D-maxB",
-    statement="max(B1, B2) is B2",
     measures=False,
     claimed=bound_2,
     grid=each_m(1999, 1999),
@@ -274,12 +240,7 @@ larger_bound = claim_3_2(
 )
 
 
-@claim_3_2(
-    "GMN-D-hops",
-    statement="every sector difference needs at most B2 hops, the diagonal counted",
-    relation="<=",
-    claimed=lambda topology: bound_2(parameters(topology)[0]),
-)
+@claim_3_2("GMN-D-hops", relation="<=", claimed=lambda topology: bound_2(parameters(topology)[0]))
 def most_hops(topology: str) -> Measured:
     """Return the most hops taken by the routing, with the first difference that needs them."""
     reach = range_without_diagonal(topology)
@@ -295,7 +256,6 @@ def highest_after_diagonal(topology: str, reach: int) -> Measured | int:
 
 highest_beyond_lemma_2 = claim(
     "GMN-D-diag",
-    statement="after a diagonal H has no hop of type m//2 - 1, with the range of Lemma 2",
     relation="<",
     claimed=lambda topology: parameters(topology)[0] // 2 - 1,
     grid=TO_20,
@@ -311,8 +271,6 @@ def has_odd_half(topology: str) -> bool:
 
 @claim(
     "GMN-D-diag-printed",
-    statement="after a diagonal H has no hop of type m//2 - 1, with the range printed in the "
-    "algorithm, floor(2/3 (2^(m//2) - 1))",
     relation="<",
     claimed=lambda topology: parameters(topology)[0] // 2 - 1,
     grid=TO_20,

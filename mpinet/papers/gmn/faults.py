@@ -44,12 +44,7 @@ UP_TO_300 = up_to(300).quick(lambda topology: size_of(topology) <= 112)
 claim_5 = section(place="5", relation="<=")
 
 two_connected = claim_5(
-    "GMN-FT-bicon",
-    statement="G(m,N) is biconnected",
-    relation="all",
-    grid=UP_TO_704,
-    cost=size_of,
-    measured=biconnected,
+    "GMN-FT-bicon", relation="all", grid=UP_TO_704, cost=size_of, measured=biconnected
 )
 
 
@@ -69,7 +64,6 @@ def worst_diameter(topology: str) -> Measured:
 
 @claim(
     "GMN-FT-diam",
-    statement="one dead node makes the diameter larger by at most 6",
     relation="<=",
     claimed=6,
     grid=UP_TO_704,
@@ -83,7 +77,6 @@ def increase(topology: str) -> Measured:
 
 diameter_with_dead_node = claim_5(
     "GMN-FT-Lhat",
-    statement="with one dead node the diameter is at most m + B2 + 6",
     claimed=lambda topology: longest_stated(topology) + 6,
     grid=UP_TO_704,
     cost=lambda topology: 100 * size_of(topology),
@@ -174,8 +167,6 @@ walk_around = walk.bind("walk_around", notes=Around, hop=shun_dead, ended=note_l
 ROUTES_AROUND = (
     claim_5(
         "GMN-FT-route",
-        statement="with one dead node that the source knows, the planned route has at most m + B2 "
-        "+ 6 hops",
         claimed=lambda topology: longest_stated(topology) + 6,
         grid=UP_TO_300,
         cost=lambda topology: 120 * size_of(topology) ** 2,
@@ -183,7 +174,6 @@ ROUTES_AROUND = (
     ),
     claim_5(
         "GMN-FT-length",
-        statement="the paths without a fault have at most ceil(11m/8) + 1 hops in the best order",
         claimed=lambda topology: -(-11 * parameters(topology)[0] // 8) + 1,
         grid=MID,
         cost=cost_of_pairs,
@@ -193,8 +183,6 @@ ROUTES_AROUND = (
     claim_5(
         "GMN-X-FT-substituted",
         place=BEYOND,
-        statement="with one dead node that the source knows, the path with the printed "
-        "substitutions, or a searched detour where there is none, has at most m + B2 + 6 hops",
         claimed=lambda topology: longest_stated(topology) + 6,
         grid=UP_TO_300,
         cost=lambda topology: 120 * size_of(topology) ** 2,
@@ -203,8 +191,6 @@ ROUTES_AROUND = (
     claim_5(
         "GMN-X-FT-discovered",
         place=BEYOND,
-        statement="with one dead node that only its neighbours know, the route with the printed "
-        "substitutions, or a searched detour where there is none, has at most m + B2 + 18 hops",
         claimed=lambda topology: longest_stated(topology) + 18,
         grid=UP_TO_300,
         cost=lambda topology: 30 * size_of(topology) ** 2,
@@ -213,8 +199,6 @@ ROUTES_AROUND = (
     claim_5(
         "GMN-X-FT-online",
         place=BEYOND,
-        statement="with one dead node that only its neighbours know, our repair of the route in "
-        "the printed order has at most m + B2 + 8 hops: 6 more than the longest route without",
         claimed=lambda topology: longest_stated(topology) + 8,
         grid=UP_TO_300,
         cost=lambda topology: 30 * size_of(topology) ** 2,

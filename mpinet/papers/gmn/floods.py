@@ -46,8 +46,6 @@ def diameter(topology: str) -> Measured:
 @claim(
     "GMN-X-broadcast",
     place=BEYOND,
-    statement="the one-port broadcast along the tree of floods takes at most 1.6 times the lower "
-    "bound, from every root",
     relation="<=",
     claimed=1.6,
     grid=MID.quick(lambda topology: size_of(topology) <= 112),

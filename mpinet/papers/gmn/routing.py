@@ -36,11 +36,7 @@ def longest_stated(topology: str) -> int:
 
 
 @claim(
-    "GMN-R-ex3",
-    statement="from 2 to 42 it is 5 sectors, 101 in restricted redundant binary: E = 1, 0, "
-    "O = 0, 0, b = 1",
-    claimed={"E[1]": 1, "E[2]": 0, "O[1]": 0, "O[2]": 0, "b": 1},
-    grid=once("G(8,256)"),
+    "GMN-R-ex3", claimed={"E[1]": 1, "E[2]": 0, "O[1]": 0, "O[2]": 0, "b": 1}, grid=once("G(8,256)")
 )
 def example_3() -> dict[str, int]:
     """Return the digits of the sector difference in the emulator's routing."""
@@ -50,12 +46,7 @@ def example_3() -> dict[str, int]:
     return {"E[1]": found[2], "E[2]": found[4], "O[1]": found[1], "O[2]": found[3], "b": found[0]}
 
 
-@claim(
-    "GMN-R-ex4",
-    statement="the edges from 2 to 42 are -c -c -c h2 -c -c h0 h0 -c -c -c",
-    claimed="-c -c -c h2 -c -c h0 h0 -c -c -c",
-    grid=once("G(8,256)"),
-)
+@claim("GMN-R-ex4", claimed="-c -c -c h2 -c -c h0 h0 -c -c -c", grid=once("G(8,256)"))
 def example_4() -> str:
     """Return the ports of the route, named by their jumps."""
     network = open_topology(EXAMPLE)
@@ -74,26 +65,18 @@ claim_ex_5 = section(place="Ex. 5", grid=once("G(8,256)"))
 EXAMPLE_5 = (
     claim_ex_5(
         "GMN-R-ex5a",
-        statement="the path from 2 to 42",
         claimed=(2, 1, 0, 255, 31, 30, 29, 37, 45, 44, 43, 42),
         measured=lambda: tuple(walk(EXAMPLE, 2, 42, "source")),
     ),
     claim_ex_5(
         "GMN-R-ex5b",
-        statement="the path from 13 to 81",
         claimed=(13, 21, 20, 19, 18, 17, 81),
         measured=lambda: tuple(walk(EXAMPLE, 13, 81, "source")),
     ),
 )
 
 
-@claim(
-    "GMN-R-deliver",
-    statement="every message arrives over links, for all ordered pairs",
-    relation="all",
-    grid=MID,
-    cost=cost_of_pairs,
-)
+@claim("GMN-R-deliver", relation="all", grid=MID, cost=cost_of_pairs)
 def all_delivered(topology: str) -> Measured | bool:
     """Return whether all routes arrive, with the first lost route and the number of lost routes."""
     lost = census(topology).lost
@@ -113,7 +96,6 @@ PRINTED_ORDER = (
 LONGEST_ROUTES = (
     claim(
         "GMN-R-len",
-        statement="an order of the hops exists in which no route is longer than m + B2",
         relation="<=",
         claimed=longest_stated,
         grid=MID,
@@ -123,16 +105,12 @@ LONGEST_ROUTES = (
         cause="ends-of-routes",
         fails_where=("N = 112, m = 7", lambda topology: parameters(topology) == (7, 112)),
         corrected=Corrected(
-            "GMN-C-len",
-            "an order of the hops exists in which no route is longer than m + B2 + 1",
-            relation="<=",
-            claimed=lambda topology: longest_stated(topology) + 1,
+            "GMN-C-len", relation="<=", claimed=lambda topology: longest_stated(topology) + 1
         ),
     ),
     claim(
         "GMN-X-len-printed",
         place=BEYOND,
-        statement="in the printed order no route is longer than m + B2 + 2",
         relation="<=",
         claimed=lambda topology: longest_stated(topology) + 2,
         grid=MID,
@@ -145,15 +123,12 @@ LONGEST_ROUTES = (
 
 @claim(
     "GMN-R-hoptypes",
-    statement="with both signs there are m types of hops",
     claimed=lambda topology: parameters(topology)[0],
     grid=largest_of_each(3, 49),
     cause="odd-sectors",
     fails_where=("m is odd", lambda topology: parameters(topology)[0] % 2 == 1),
     corrected=Corrected(
-        "GMN-C-hoptypes",
-        "with both signs there are 2 (m//2) types of hops",
-        claimed=lambda topology: parameters(topology)[0] // 2 * 2,
+        "GMN-C-hoptypes", claimed=lambda topology: parameters(topology)[0] // 2 * 2
     ),
 )
 def signed_types(topology: str) -> int:
@@ -167,7 +142,6 @@ def signed_types(topology: str) -> int:
 
 @claim(
     "GMN-R-bits",
-    statement="a header has O(m log m) bits: at most 4 m log2 m, for 2m edges of 2 log2 m bits",
     note="Our constant for O(m log m): 4; 1.67 is the largest measured.",
     relation="<=",
     claimed=4,
@@ -186,8 +160,6 @@ def header_bits(topology: str) -> Measured:
 
 @claim(
     "GMN-R-arrays",
-    statement="two arrays of m//4 digits hold the digits of a sector difference but digit 0 "
-    "(differences without diagonal; the first 4096 and the largest)",
     relation="<=",
     claimed=lambda m: {"E": m // 4, "O": m // 4},
     grid=each_m(199, 199),

@@ -56,12 +56,7 @@ def counted_types(topology: str) -> dict[str, Any]:
 claim_2 = section(place="2", grid=EACH_M)
 
 
-@claim_2(
-    "GMN-S-hopnodes",
-    statement="a sector has m//2 hop nodes, every other one from position 1 on, each type once, "
-    "the largest m//2 - 1 (sectors 0, 1, one in the middle and the last)",
-    claimed=counted_types,
-)
+@claim_2("GMN-S-hopnodes", claimed=counted_types)
 def hop_nodes(topology: str) -> Measured | dict[str, Any]:
     """Return the hop nodes of the first sector unlike the others, or of all sectors."""
     first: dict[str, Any] = {}
@@ -76,12 +71,7 @@ def hop_nodes(topology: str) -> Measured | dict[str, Any]:
     return first
 
 
-@claim_2(
-    "GMN-S-halves",
-    statement="the hop of type 0 divides a sector: even types lie in one half, odd ones in the "
-    "other",
-    relation="all",
-)
+@claim_2("GMN-S-halves", relation="all")
 def halves(topology: str) -> Measured | bool:
     """Return whether `some_sectors` have the stated halves, with the first that does not."""
     for sector in some_sectors(topology):
@@ -138,15 +128,12 @@ claim_2_remark = section(place="2 remark", grid=ALL)
 GRAPH_OF_SECTORS = (
     claim_2_remark(
         "GMN-S-super",
-        statement="with sectors as nodes it contains the circulant of N/m nodes with the jumps 1, "
-        "2, .., 2^(floor(log2(N/m)) - 1)",
         relation="superset",
         cost=size_of,
         measured=lambda topology: missing(topology, paper_circulant(topology)),
     ),
     claim_2_remark(
         "GMN-S-super-rc",
-        statement="with sectors as nodes it contains the recursive circulant G(N/m,2)",
         relation="superset",
         cost=size_of,
         measured=lambda topology: missing(topology, f"rcirculant:{sectors_of(topology)},2"),
@@ -158,7 +145,6 @@ GRAPH_OF_SECTORS = (
     ),
     claim_2_remark(
         "GMN-S-super-eq",
-        statement="with sectors as nodes it equals that circulant only for N = m 2^(m//2+1)",
         claimed=lambda topology: size_of(topology) == largest_size(parameters(topology)[0]),
         cost=size_of,
         measured=lambda topology: np.array_equal(
@@ -168,8 +154,6 @@ GRAPH_OF_SECTORS = (
         fails_where=HALF_ROUND,
         corrected=Corrected(
             "GMN-C-super-eq",
-            "with sectors as nodes it equals the circulant of the powers of 2 only for N = m "
-            "2^(m//2+1), and for N = m 2^(m/2), m even",
             claimed=lambda topology: (
                 size_of(topology) == largest_size(parameters(topology)[0]) or jumps_half(topology)
             ),
@@ -177,18 +161,12 @@ GRAPH_OF_SECTORS = (
     ),
     claim_2_remark(
         "GMN-S-rcdeg",
-        statement="the degree of the recursive circulant G(2^n,2) is about log2 N: within 1",
         tolerance=1,
         claimed=lambda n: n,
         grid=over(n=range(2, 15)),
         measured=lambda n: max(degrees(f"rcirculant:{2**n},2")),
         cause="recursive-circulant",
         fails_where=("n > 2", lambda n: n > 2),
-        corrected=Corrected(
-            "GMN-C-rcdeg",
-            "the degree of the recursive circulant G(2^n,2) is 2n-1",
-            claimed=lambda n: 2 * n - 1,
-            tolerance=0,
-        ),
+        corrected=Corrected("GMN-C-rcdeg", claimed=lambda n: 2 * n - 1, tolerance=0),
     ),
 )

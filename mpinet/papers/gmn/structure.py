@@ -55,7 +55,6 @@ def exists(topology: str) -> bool:
 
 @claim(
     "GMN-S-unique",
-    statement="where the sizes of one m end, at m 2^(m//2+1), the sizes of m+1 begin",
     note="Corrected text: the printed largest size m 2^(m//2-1) is below the smallest; it is "
     "m 2^(m//2+1).",
     claimed={"of m": (True, False), "of m+1": (False, True)},
@@ -92,7 +91,6 @@ claim_1 = section(place="1", grid=ALL)
 GAPS = (
     claim_1(
         "GMN-S-gap",
-        statement="from one size to the next it is 2m, where m belongs to either size",
         relation="in",
         claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
         grid=points("N <= 18432", lambda: successive(False)),
@@ -102,16 +100,10 @@ GAPS = (
             "N is the largest size of its m, and N mod 2(m+1) is neither 0 nor 2",
             lambda N, m, next_m: m != next_m and N % (2 * (m + 1)) not in (0, 2),
         ),
-        corrected=Corrected(
-            "GMN-C-gap",
-            "from one size to the next it is at most 2m, with the m of the next size",
-            relation="<=",
-            claimed=lambda N, m, next_m: 2 * next_m,
-        ),
+        corrected=Corrected("GMN-C-gap", relation="<=", claimed=lambda N, m, next_m: 2 * next_m),
     ),
     claim_1(
         "GMN-S-gap-within-m",
-        statement="from one size of an m to its next it is 2m",
         claimed=lambda N, m, next_m: 2 * m,
         grid=points("N <= 18432", lambda: successive(True)),
         measured=lambda N, m, next_m: next_size(N) - N,
@@ -121,8 +113,6 @@ GAPS = (
 
 @claim_1(
     "GMN-S-gap-log",
-    statement="the interval of sizes, 2m, is less than 4 log2 N; m is measured as the least "
-    "translation that is an automorphism",
     relation="<",
     claimed=lambda topology: 4 * float(np.log2(size_of(topology))),
     cost=size_of,
@@ -146,14 +136,12 @@ claim_abstract_2 = section(place="abstract, 2", cost=size_of, tolerance=1e-9)
 DEGREES = (
     claim_1(
         "GMN-S-degset",
-        statement="degrees are 2, 3 and 4, so that the largest is 4",
         claimed=(2, 3, 4),
         cost=size_of,
         measured=lambda topology: tuple(degrees(topology)),
     ),
     claim_abstract_2(
         "GMN-S-avgdeg-even",
-        statement="the average degree is 3 + 1/m for even m",
         claimed=lambda topology: 3 + 1 / parameters(topology)[0],
         grid=EVEN,
         measured=average_degree,
@@ -161,26 +149,11 @@ DEGREES = (
         fails_where=HALF_ROUND,
         corrected=Corrected(
             "GMN-C-avgdeg-even",
-            "the average degree is 3 + 1/m for even m, but 3 where N = m 2^(m/2), whose "
-            "largest hop is the diagonal",
             claimed=lambda topology: 3 if jumps_half(topology) else 3 + 1 / parameters(topology)[0],
         ),
     ),
-    claim_abstract_2(
-        "GMN-S-avgdeg-odd",
-        statement="the average degree is 3 for odd m",
-        claimed=3,
-        grid=ODD,
-        measured=average_degree,
-    ),
-    claim_1(
-        "GMN-S-avgdeg-max",
-        statement="the average degree is at most 3.25",
-        relation="<=",
-        claimed=3.25,
-        cost=size_of,
-        measured=average_degree,
-    ),
+    claim_abstract_2("GMN-S-avgdeg-odd", claimed=3, grid=ODD, measured=average_degree),
+    claim_1("GMN-S-avgdeg-max", relation="<=", claimed=3.25, cost=size_of, measured=average_degree),
 )
 
 
@@ -189,8 +162,6 @@ claim_2 = section(place="2", cost=size_of)
 LINKS = (
     claim_2(
         "GMN-S-links-asym",
-        statement="there are asymptotically 1.5N links: the ratio to 1.5N is off 1 by at most "
-        "1/(3m)",
         relation="<=",
         claimed=lambda topology: 1 / (3 * parameters(topology)[0]) + ROUNDING,
         grid=ALL,
@@ -198,7 +169,6 @@ LINKS = (
     ),
     claim_1(
         "GMN-S-links-dl",
-        statement="there are fewer links than the 2N of a double loop",
         relation="<",
         claimed=lambda topology: 2 * size_of(topology),
         cost=size_of,
@@ -206,7 +176,6 @@ LINKS = (
     ),
     claim_1(
         "GMN-S-links-ch",
-        statement="there are at most half as many links as the 1.5N of a chordal ring",
         relation="<=",
         claimed=lambda topology: 3 * size_of(topology) / 4,
         cost=size_of,
@@ -214,7 +183,6 @@ LINKS = (
         cause="links-half",
         corrected=Corrected(
             "GMN-C-links-ch",
-            "there are at most 13/12 as many links as the 1.5N of a chordal ring",
             relation="<=",
             claimed=lambda topology: 13 * size_of(topology) / 8,
             note="By the average degrees 3.25 and 3.",
@@ -222,7 +190,6 @@ LINKS = (
     ),
     claim_2(
         "GMN-S-deg3",
-        statement="exactly one node a sector has degree 3, where no hop jumps N/2",
         claimed=sectors_of,
         grid=points(
             "all m <= 18 and N != m 2^(m/2)",
@@ -233,13 +200,7 @@ LINKS = (
 )
 
 
-@claim(
-    "GMN-S-rot",
-    statement="all sectors look alike: u -> u+m is an automorphism",
-    relation="all",
-    grid=MID,
-    cost=size_of,
-)
+@claim("GMN-S-rot", relation="all", grid=MID, cost=size_of)
 def rotation(topology: str) -> bool:
     """Return whether the rotation maps every link to a link."""
     m, N = parameters(topology)
@@ -248,7 +209,6 @@ def rotation(topology: str) -> bool:
 
 hamiltonian = claim(
     "GMN-S-ham",
-    statement="G(m,N) is Hamiltonian",
     relation="all",
     grid=ALL,
     cost=size_of,
@@ -257,7 +217,6 @@ hamiltonian = claim(
 
 ring_diameter = claim_1(
     "GMN-S-ringdiam",
-    statement="a ring of N nodes has the diameter N//2",
     claimed=lambda N: N // 2,
     grid=over(N=range(3, 200)),
     measured=lambda N: diameter(f"ring:{N}"),
@@ -278,12 +237,7 @@ def hop_types(topology: str, sector: int) -> list[tuple[int, int]]:
     return found
 
 
-@claim_2(
-    "GMN-S-twice",
-    statement="a hop of type l leads as far as two hops of type l - 1, for l >= 1",
-    relation="all",
-    grid=ALL,
-)
+@claim_2("GMN-S-twice", relation="all", grid=ALL)
 def doubled_hops(topology: str) -> bool:
     """Return whether the jumps of a sector's hop nodes are doubles, from the shortest on."""
     network = open_topology(topology)
@@ -304,14 +258,12 @@ def distribution(topology: str) -> tuple[int, ...]:
 FIGURE_1 = (
     claim(
         "GMN-F1a",
-        statement="the hops of a sector of 8 nodes have the types 3, 1, 0, 2 in order",
         claimed=(3, 1, 0, 2),
         grid=points("m = 8", [{"topology": name(8, N)} for N in sizes(8)]),
         measured=distribution,
     ),
     claim(
         "GMN-F1b",
-        statement="the hops of a sector of 11 nodes have the types 4, 2, 0, 1, 3 in order",
         claimed=(4, 2, 0, 1, 3),
         grid=points("m = 11", [{"topology": name(11, N)} for N in sizes(11)]),
         measured=distribution,
@@ -321,7 +273,6 @@ FIGURE_1 = (
 
 @claim(
     "GMN-F2",
-    statement="G(5,40) has 60 links, 0-20, 1-11, 1-31, 3-8 and 3-38 among them",
     claimed={"links": 60, "0-20": True, "1-11": True, "1-31": True, "3-8": True, "3-38": True},
     grid=once("G(5,40)"),
 )

@@ -42,7 +42,6 @@ claim_beyond = section(place=BEYOND)
 
 @claim_beyond(
     "HDN-X-hamiltonian",
-    statement="HDN is Hamiltonian (N >= 4)",
     relation="all",
     grid=points("R1, and the network of Figure 11", lambda: listed([*r1(), FIG10, FIG11])).quick(
         lambda topology: size_of(topology) <= 300
@@ -65,8 +64,6 @@ def contains_next(found: Net) -> bool:
 
 @claim_beyond(
     "HDN-X-hamiltonian-scheme",
-    statement="for super-nodes each of which contains the next level's, and k = 1, 2, lifting the "
-    "cycles of clusters gives a Hamiltonian cycle",
     relation="all",
     grid=within_r1("nested, k = 1, 2", lambda found: contains_next(found) and found.k <= 2),
     cost=nodes_of,
@@ -82,7 +79,6 @@ def scheme(topology: str) -> Measured:
 
 connectivity = claim_beyond(
     "HDN-X-connectivity",
-    statement="node connectivity is the degree d_0 + k: no d_0 + k - 1 failures part the network",
     claimed=lambda topology: net(topology).degree + net(topology).k,
     grid=R1_TO_300,
     cost=pairs_of,
@@ -92,8 +88,6 @@ connectivity = claim_beyond(
 
 @claim_beyond(
     "HDN-X-gossip",
-    statement="all-to-all broadcast with one item a message, by rotation along a Hamiltonian "
-    "cycle, takes N - 1 one-port steps, which is the lower bound",
     claimed=lambda topology: {"steps": size_of(topology) - 1, "everything arrives": True},
     grid=R1_TO_300,
     cost=pairs_of,
@@ -128,8 +122,6 @@ DETOURS = [
 
 total_exchange = claim_beyond(
     "HDN-X-exchange",
-    statement="one-port total exchange with the farthest target first takes at most 1.07 times the "
-    "larger of N - 1 and the sum of all distances over N",
     relation="<=",
     claimed=1.07,
     grid=TO_64,
@@ -146,8 +138,6 @@ def over_bound(found: CollectiveOutcome) -> float:
 
 @claim_beyond(
     "HDN-X-multicast",
-    statement="a one-port multicast by halving takes at most 6 times the larger of the distance "
-    "and ceil(log2(m+1)), for 9 random sets of m = 3, 7 and N/2 targets of node 0",
     relation="<=",
     claimed=6,
     grid=points(
@@ -166,7 +156,6 @@ def multicasts(topology: str) -> float:
 
 @claim_beyond(
     "HDN-X-bipartite",
-    statement="HDN is bipartite if and only if every factor of the base is K2 or an even ring",
     claimed=lambda topology: is_even(net(topology)),
     grid=points("R1", lambda: listed(of_r1())),
     cost=nodes_of,
@@ -191,8 +180,6 @@ def links_a_node(topology: str) -> float:
 
 roadrunner_links = claim_beyond(
     "HDN-X-roadrunner-links",
-    statement="an HDN of Table 3 with k = 1 has more links a node than a Roadrunner of at least as "
-    "many nodes: 3 to less than 1.8",
     note="The paper's claim on Roadrunner (HDN-S1-roadrunner) stays open: the paper has one "
     "sentence, and the wiring is our model (docs/papers/hdn 9), in which switches count as nodes.",
     relation=">",

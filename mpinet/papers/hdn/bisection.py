@@ -88,7 +88,6 @@ def aligned_width(topology: str, choice: int) -> Measured:
 
 @claim(
     "HDN-S3-bisection",
-    statement="where n_k is even, the bisection width is N/4",
     claimed=quarter,
     grid=points("R1, n_k even", lambda: listed(EVEN)).quick(
         lambda topology: size_of(topology) <= 64
@@ -103,8 +102,6 @@ def aligned_width(topology: str, choice: int) -> Measured:
     ),
     corrected=Corrected(
         "HDN-C-bisection",
-        "where n_k is even, the bisection width is at most N/4: a cut between whole "
-        "clusters parts so many links",
         relation="<=",
         cost=nodes_of,
         measured=lambda topology: aligned_width(topology, 0),
@@ -129,8 +126,6 @@ def width(topology: str) -> Measured:
 ODD = claim(
     "HDN-X-bisection-odd",
     place=BEYOND,
-    statement="where n_k is odd and at least 3, the bisection width is at most N/4 + s_k/2 (the "
-    "paper's open question)",
     relation="<=",
     claimed=lambda topology: (size_of(topology) + 2 * net(topology).s(net(topology).k)) // 4,
     grid=networks("six networks of 18 to 98 nodes", ODD_NETWORKS).quick(
@@ -155,8 +150,6 @@ def exact_width(topology: str) -> Measured:
 
 aligned = claim(
     "HDN-S3-bisection-aligned",
-    statement="where n_k is even, N/4 links join two halves of which each has half of the level-k "
-    "clusters of each class: the first half, and two random choices",
     claimed=lambda topology, choice: quarter(topology),
     grid=points(
         "R1, n_k even; three choices",

@@ -84,7 +84,6 @@ def times_multiply(topology: str) -> bool:
 BROADCASTS_OF_PRODUCTS = (
     claim(
         "HDN-S5-T-product",
-        statement="broadcast(SN), dimension by dimension, takes the product of the factors' times",
         claimed=lambda topology: prod(net(topology).broadcast((j,)) for j in net(topology).all),
         grid=PRODUCTS,
         measured=slowest_one_port,
@@ -97,7 +96,6 @@ BROADCASTS_OF_PRODUCTS = (
     claim(
         "HDN-S5-T-sum",
         place="Sec 5, procedure",
-        statement="broadcast(SN), dimension by dimension, takes the sum of the factors' times",
         claimed=sum_of_times,
         grid=PRODUCTS,
         measured=slowest_one_port,
@@ -113,8 +111,6 @@ def theorem_3(topology: str) -> int:
 
 @claim(
     "HDN-A2-one-port",
-    statement="in the mended algorithm no node sends twice or receives twice in a step, from any "
-    "source",
     relation="<=",
     claimed={"sent": 1, "received": 1},
     grid=R1_BY_SIZE,
@@ -148,7 +144,6 @@ claim_algorithm_2_as_printed = section(place="Algorithm 2 as printed", cause="br
 
 complete = claim_algorithm_2_as_printed(
     "HDN-A2-complete",
-    statement="the printed algorithm informs every node, from any source",
     claimed=size_of,
     grid=R1_AND_FIGURES,
     cost=lambda topology: min(pairs_of(topology), nodes_of(topology)),
@@ -158,14 +153,7 @@ complete = claim_algorithm_2_as_printed(
     degenerate=covers_base,
     measured=lambda topology: runs(topology, PRINTED).least("informed"),
     fails_where=("some SN^i is not contained in SN^(i+1)", is_not_nested),
-    corrected=Corrected(
-        "HDN-C-printed-broadcast",
-        "from any source the printed algorithm informs N / (product for i = 1..k-1 of "
-        "r_i^(2^(k-1-i))) nodes, where r_i is the number of nodes of the part of SN^i missing in "
-        "SN^(i+1). It informs every node only if each super-node is contained in the next level's "
-        "super-node",
-        claimed=left_informed,
-    ),
+    corrected=Corrected("HDN-C-printed-broadcast", claimed=left_informed),
 )
 
 
@@ -181,8 +169,6 @@ def outweighs_first(topology: str) -> bool:
 
 @claim_algorithm_2_as_printed(
     "HDN-A2-steps",
-    statement="the printed algorithm, broadcast(SN^k) first, takes at most "
-    "2^k T(B) - sum of 2^i T(SN^{k-i}) + 2^(k+1) - 2 steps",
     relation="<=",
     claimed=theorem_3,
     grid=R1_BY_SIZE,
@@ -241,8 +227,6 @@ def steps_by_recurrence(topology: str) -> int:
 
 @claim(
     "HDN-Th3-recurrence",
-    statement="T(SN^k) + T_k is at most Theorem 3's bound, if T_k = T(SN^{k-1}) + 2 T_{k-1} + 2 "
-    "and T_1 = 2 (T(B) - T(SN^1)) + 2",
     relation="<=",
     claimed=theorem_3,
     measures=False,
@@ -253,11 +237,7 @@ def steps_by_recurrence(topology: str) -> int:
         "k = 2 and 2 T(SN^2) > T(SN^1), or k = 3 and 2 T(SN^3) + 3 T(SN^2) > 2 T(SN^1)",
         exceeds_in_recurrence,
     ),
-    corrected=Corrected(
-        "HDN-C-Th3-recurrence",
-        "T_k = 2 T_{k-1} + 2 - T(SN^k), T_0 = T(B), comes to Theorem 3's value",
-        measured=steps_by_recurrence,
-    ),
+    corrected=Corrected("HDN-C-Th3-recurrence", measured=steps_by_recurrence),
 )
 def solved_recurrence(topology: str) -> int:
     """Return the steps by the printed recurrence."""
@@ -275,8 +255,6 @@ claim_beyond = section(place=BEYOND)
 
 @claim_beyond(
     "HDN-X-bcast-exact",
-    statement="in the mended broadcast every node receives exactly once (N-1 messages), the last "
-    "one in the last step; its steps are Theorem 3's value, minus 2^(k-1) if SN^1 = B",
     claimed=lambda topology: {
         "informed": size_of(topology),
         "messages": size_of(topology) - 1,
@@ -308,8 +286,6 @@ def is_even(found: Net) -> bool:
 
 @claim_beyond(
     "HDN-X-bcast-optimal",
-    statement="if every factor is K2 or an even ring, and SN^1 is not B, the mended broadcast "
-    "takes as many steps as the diameter has hops, so that none is quicker",
     claimed=0,
     grid=within_r1(
         "factors K2 and even rings, SN^1 != B",
@@ -325,8 +301,6 @@ def beyond_diameter(topology: str) -> Measured:
 
 @claim_beyond(
     "HDN-X-ring-broadcast",
-    statement="no one-port broadcast is quicker than ceil(n/2) steps in C_n and ceil(log2 n) in "
-    "K_n, and some are not slower",
     claimed=lambda topology: (
         ceil(log2(number_in(topology)))
         if topology.startswith("complete")

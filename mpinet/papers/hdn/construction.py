@@ -27,8 +27,6 @@ DUAL_BASES = ("2", "3", "4", "5", "K4", "2x3", TORUS)
 
 dual_size = claim(
     "HDN-S2-dual-size",
-    statement="the dual-construction of a graph with n nodes of degree d (as a simple graph) has "
-    "2n clusters, 2n^2 nodes and degree d + 1",
     claimed=lambda topology: {
         "clusters": 2 * net(topology).nodes(0),
         "nodes": 2 * net(topology).nodes(0) ** 2,
@@ -43,8 +41,6 @@ dual_size = claim(
 
 @claim(
     "HDN-S2-dual-unique",
-    statement="the dual-construction gives isomorphic graphs for all numberings of G, the same one "
-    "being used in all clusters",
     relation="iso",
     grid=over(
         "G = C5, K2xC3, C6, P4, five random numberings each",
@@ -65,8 +61,6 @@ def dual_unique(topology: str, numbering: int) -> Measured:
 
 dual_symmetric = claim(
     "HDN-S2-dual-symmetric",
-    statement="the dual-construction of a node-symmetric graph is node-symmetric: all nodes have "
-    "the same number of nodes at each distance",
     relation="all",
     grid=points(
         "RDN(B,1) and RDN(B,2), B = K2, C3, C4, C5, K4, K2^2, N <= 2100",
@@ -86,8 +80,6 @@ dual_symmetric = claim(
 
 @claim(
     "HDN-S2-rdn-size",
-    statement="RDN(m,k) has (2m)^(2^k)/2 nodes; above 10^7 nodes one cluster is visited, and its "
-    "number of nodes multiplied by the number of clusters to which cross-edges lead",
     claimed=lambda m, k: (2 * m) ** (2**k) // 2,
     grid=points(
         "m = 2..8, k = 0..3; base ring C_m, K2 and for m = 8 the 3-cube",
@@ -129,8 +121,6 @@ def counted_by_clusters(base: str, k: int) -> int:
 
 @claim(
     "HDN-S2-rdn-special",
-    statement="the HDN with s_i = 1 at every level is the graph, number by number, that the "
-    "dual-construction makes of B when it is applied k times",
     relation="all",
     grid=points(
         "B = K2, C5, K2xC3, k = 1, 2",
@@ -158,7 +148,6 @@ CUBES = {f"hypercube:{r}": f"hdn:{'x'.join(['2'] * r)}" for r in range(1, 7)}
 
 @claim(
     "HDN-S2-product-torus",
-    statement="C_p x C_q is the 2D torus and the r-fold product of K2 the r-cube: the same links",
     relation="all",
     grid=points("p, q = 3..6; r = 1..6", [{"topology": name} for name in [*CUBES, *GRIDS]]),
 )
@@ -173,8 +162,6 @@ SIZES = {"2": 2, "K4": 4, "P3": 3, "P4": 4, "3": 3, "5": 5}
 
 product_copies = claim(
     "HDN-S2-product-copies",
-    statement="without the links of G1, G1 x G2 is |V1| copies of G2; without those of G2, it is "
-    "|V2| copies of G1",
     claimed=lambda topology: {
         "copies of G1": SIZES[PRODUCTS[topology][1]],
         "copies of G2": SIZES[PRODUCTS[topology][0]],
@@ -202,8 +189,6 @@ def copies_of(topology: str, factor: int) -> int:
 
 product_symmetric = claim(
     "HDN-S2-product-symmetric",
-    statement="a product of symmetric factors is symmetric (all nodes have the same number of "
-    "nodes at each distance), a mesh is not",
     claimed=lambda topology: not topology.startswith("mesh"),
     grid=points(
         "C3xC5, K2^3, K2xC3xC5; mesh 3x4",
@@ -215,7 +200,6 @@ product_symmetric = claim(
 
 @claim(
     "HDN-S2-supernode-sizes",
-    statement="for factors of 2, 3 and 5 nodes a super-node has 1, 2, 3, 5, 6, 10, 15 or 30 nodes",
     claimed=(1, 2, 3, 5, 6, 10, 15, 30),
     grid=once("all S of HDN(C2xC3xC5,1,S)"),
 )
@@ -227,8 +211,6 @@ def supernode_sizes() -> list[object]:
 
 clusters = claim(
     "HDN-S2-clusters",
-    statement="HDN(B,i,S) has 2 n_i clusters, n_i of each class, each with N_{i-1} nodes and n_i "
-    "super-nodes; n_i = N_{i-1}/s_i",
     claimed=lambda topology: {
         "clusters": 2 * net(topology).n(net(topology).k),
         "of a class": net(topology).n(net(topology).k),
@@ -245,9 +227,6 @@ clusters = claim(
 
 @claim(
     "HDN-S2-cross-count",
-    statement="the highest level gives each node one link; joined super-nodes are joined by s_i "
-    "links; every two clusters of different class are joined, by one pair of super-nodes; "
-    "super-nodes are told apart by their nodes' addresses (C,U,SN)",
     claimed=lambda topology: {
         "links of a node": 1,
         "links of joined super-nodes": net(topology).s(net(topology).k),
@@ -273,7 +252,6 @@ def cross_count(topology: str) -> dict[str, object]:
 
 no_intra_class = claim(
     "HDN-S2-no-intra-class",
-    statement="no link of level k joins clusters of the same class",
     claimed=0,
     grid=R1,
     cost=nodes_of,
@@ -283,7 +261,6 @@ no_intra_class = claim(
 
 case_2 = claim(
     "HDN-S4-case-2",
-    statement="in Case 2 of the text, clusters of the same class are connected by cross-edges",
     relation=">",
     claimed=0,
     grid=R1,
@@ -293,14 +270,7 @@ case_2 = claim(
 )
 
 
-@claim(
-    "HDN-S2-cross-rule",
-    statement="a cross-edge of level i joins (C,U,SN,N) to (not C,SN,U,N) in the same copy of "
-    "HDN(B,i,S); going back over it leads home, and no node is joined to itself",
-    relation="all",
-    grid=R1,
-    cost=nodes_of,
-)
+@claim("HDN-S2-cross-rule", relation="all", grid=R1, cost=nodes_of)
 def cross_rule(topology: str) -> Measured:
     """Return whether the addresses of both ends of every cross-edge follow the rule."""
     network, k = measured.dual_net(topology), net(topology).k

@@ -47,18 +47,11 @@ def is_outside(topology: str, members: str) -> bool:
 
 @claim(
     "HDN-S3-quotient-diameter",
-    statement="making each super-node of HDN(B,i-1,S) a single node lessens the diameter by the "
-    "diameter of the super-node: D_{i-1} - D(Q) = D(SN^i)",
     claimed=lambda topology, members: net(topology).diameter(read_members(members)),
     grid=points("i = 1, 2: B = K2, C3, C5, K2^2, K2xC3, all S; i = 3: K2, all S", quotients),
     cause="quotient",
     fails_where=("the super-node is not contained in every SN^j", is_outside),
-    corrected=Corrected(
-        "HDN-C-quotient-diameter",
-        "making each super-node of HDN(B,i-1,S) a single node lessens the diameter by at least the "
-        "diameter of the super-node",
-        relation=">=",
-    ),
+    corrected=Corrected("HDN-C-quotient-diameter", relation=">="),
 )
 def quotient_diameter(topology: str, members: str) -> Measured:
     """Return the diameter of the network minus the diameter of its quotient."""
@@ -74,7 +67,6 @@ def is_doubled(topology: str) -> bool:
 
 @claim(
     "HDN-S3-diameter-recurrence",
-    statement="D_i - 2 D_{i-1} = 2 - D(SN^i), both diameters measured",
     claimed=lambda topology: 2 - net(topology).diameter(net(topology).members[-1]),
     grid=R1,
     cost=pairs_of,
@@ -83,7 +75,6 @@ def is_doubled(topology: str) -> bool:
     fails_where=("k = 1 and SN^1 = B", is_doubled),
     corrected=Corrected(
         "HDN-C-diameter-recurrence",
-        "D_i - 2 D_{i-1} = 2 - D(SN^i), less 1 where i = 1 and SN^1 = B, both diameters measured",
         claimed=lambda topology: (
             2 - net(topology).diameter(net(topology).members[-1]) - int(is_doubled(topology))
         ),
@@ -107,7 +98,6 @@ def recurred(topology: str) -> int:
 
 solved = claim(
     "HDN-S3-solved",
-    statement="the closed form, the same for D_k and R_k with R = D, solves the recurrence",
     claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
     measures=False,
     grid=R1_AND_R2,
@@ -126,7 +116,6 @@ def hops(topology: str) -> int:
 
 diameter_by_theorem_1 = claim(
     "HDN-Th1-diameter",
-    statement="the diameter is 2^k D(B) - sum of 2^j D(SN^{k-j}) for j = 0..k-1, + 2^(k+1) - 2",
     claimed=lambda topology: net(topology).closed_form(net(topology).diameter),
     grid=R1_AND_R2,
     cost=lambda topology: min(pairs_of(topology), 300),
@@ -134,11 +123,7 @@ diameter_by_theorem_1 = claim(
     degenerate=covers_base,
     cause="whole-base",
     fails_where=FIRST_IS_BASE,
-    corrected=Corrected(
-        "HDN-C-diameter",
-        "the diameter is Theorem 1's value, less 2^(k-1) where SN^1 = B",
-        claimed=hops,
-    ),
+    corrected=Corrected("HDN-C-diameter", claimed=hops),
 )
 
 
@@ -160,8 +145,6 @@ def is_bracketed_otherwise(topology: str) -> bool:
 
 @claim(
     "HDN-Tab2-hdn-diameter",
-    statement="with the brackets as printed, the diameter is "
-    "2^k (D(B) - sum of 2^j D(SN^{k-j})) + 2^(k+1) - 2",
     claimed=lambda topology: {"D": by_table_2(topology)},
     grid=R1,
     cost=pairs_of,
@@ -172,8 +155,6 @@ def is_bracketed_otherwise(topology: str) -> bool:
     ),
     corrected=Corrected(
         "HDN-C-diameter-table-2",
-        "with the brackets of Theorem 1, and 2^(k-1) less where SN^1 = B, Table 2's "
-        "formula gives the diameter",
         claimed=lambda topology: {"D": hops(topology)},
         measured=lambda topology: {"D": measured_diameter(topology).value},
     ),
@@ -186,7 +167,6 @@ def diameter_by_table_2(topology: str) -> Measured:
 
 size_by_table_2 = claim(
     "HDN-Tab2-hdn-size",
-    statement="HDN(B,k,S) has (2|B|)^(2^k) / (2 s_1 .. s_k) nodes and degree d_0 + k",
     claimed=lambda topology: {
         "n": closed_form(topology),
         "d": net(topology).degree + net(topology).k,

@@ -102,11 +102,7 @@ def route() -> tuple[list[int], int, int]:
 claim_4_example = section(place="Sec 4 example", grid=once("network of Figure 11"))
 
 
-@claim_4_example(
-    "HDN-EX-super-nodes",
-    statement="a 3x5 torus as super-node leaves 2 super-nodes in the base network, 15 nodes each",
-    claimed={"super-nodes": 2, "nodes of a super-node": 15},
-)
+@claim_4_example("HDN-EX-super-nodes", claimed={"super-nodes": 2, "nodes of a super-node": 15})
 def supernodes_of_base() -> dict[str, object]:
     """Return the number of super-nodes and their size, by the coordinates outside of them."""
     base = dual_net("hdn:2x3x5")
@@ -115,10 +111,7 @@ def supernodes_of_base() -> dict[str, object]:
 
 
 @claim_4_example(
-    "HDN-EX-uprime",
-    statement="from u = (0,0,0,0) to v = (1,19,19,14) Algorithm 1 takes u' = (0,0,19,0), "
-    "u'' = (1,19,0,0) and v' = (1,19,0,14)",
-    claimed={"u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "u''": (1, 19, 0, 0)},
+    "HDN-EX-uprime", claimed={"u'": (0, 0, 19, 0), "v'": (1, 19, 0, 14), "u''": (1, 19, 0, 0)}
 )
 def intermediate() -> dict[str, Label]:
     """Return the route's nodes u' and u'' at its hop over level 2, and v'."""
@@ -129,7 +122,6 @@ def intermediate() -> dict[str, Label]:
 
 @claim_4_example(
     "HDN-EX-reindex",
-    statement="in indices of level 1 u, u', v', v are (0,0,0,0), (1,4,2,3), (0,0,2,2), (1,4,4,5)",
     claimed={"u": TO_U1[0], "u'": TO_U1[-1], "v'": TO_V1[-1], "v": TO_V1[0]},
     reading=BY_NUMBER,
 )
@@ -166,9 +158,6 @@ def on_rings(source: int, target: int) -> list[Label]:
 
 @claim_4_example(
     "HDN-EX-path-labels",
-    statement="the printed path of 7 + 7 + 1 + 2 hops comes out, label by label, if re-indexing "
-    "keeps serial numbers, level-1 super-nodes are rings of 6 in rings of 5 as Figure 10 draws "
-    "them, and after a cross-edge SN is changed before N",
     claimed={
         "u to u'": TO_U1,
         "v to v'": TO_V1,
@@ -200,13 +189,7 @@ def inside_torus(source: int, target: int) -> list[Label]:
     return [torus.digits(node) for node in measure.walk(torus, source, target, ALGORITHM_1)]
 
 
-@claim_4_example(
-    "HDN-EX-path-links",
-    statement="all 17 hops of the printed path are links of HDN(B,2,(6,15)), each taken between "
-    "the nodes with the labels that are printed for it",
-    claimed=17,
-    cause="example-path",
-)
+@claim_4_example("HDN-EX-path-links", claimed=17, cause="example-path")
 def path_links() -> Measured:
     """Return the number of hops whose ends are neighbours, with the missing links."""
     whole, cluster, torus = dual_net(FIG11), dual_net(FIG10), dual_net("hdn:3x5")
@@ -226,11 +209,7 @@ def path_links() -> Measured:
     return Measured(linked, {"no links": missing})
 
 
-@claim_4_example(
-    "HDN-EX-subpath",
-    statement="inside SN^2, a 3x5 torus, the route from u'' to v' is (0,0), (2,0), (2,4)",
-    claimed=INSIDE,
-)
+@claim_4_example("HDN-EX-subpath", claimed=INSIDE)
 def subpath() -> list[Label]:
     """Return the part of the route from u'' to v', in coordinates of C3 and C5."""
     network, (nodes, u2, v1) = dual_net(FIG11), route()
@@ -246,14 +225,10 @@ def example_hops() -> dict[str, Any]:
 
 @claim_4_example(
     "HDN-EX-length",
-    statement="the route of Algorithm 1 from u to v has 17 hops",
     claimed=17,
     cause="example-path",
     corrected=Corrected(
-        "HDN-C-EX-length",
-        "the route of Algorithm 1 from u to v has 9 hops, and no way is shorter",
-        claimed={"hops": 9, "distance": 9},
-        measured=example_hops,
+        "HDN-C-EX-length", claimed={"hops": 9, "distance": 9}, measured=example_hops
     ),
 )
 def route_length() -> Measured:

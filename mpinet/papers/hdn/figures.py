@@ -19,8 +19,6 @@ def grows(topology: str) -> bool:
 
 symmetric = claim(
     "HDN-S1-symmetric",
-    statement="HDN(B,k,S) is node-symmetric: all nodes have the same number of nodes at each "
-    "distance",
     relation="all",
     grid=points("R1, and the network of Figure 11", listed([*r1(), FIG11])).quick(
         lambda topology: size_of(topology) <= 600
@@ -31,8 +29,6 @@ symmetric = claim(
     fails_where=("some SN^(i+1) is not contained in SN^i", grows),
     corrected=Corrected(
         "HDN-C-symmetric",
-        "all nodes of HDN(B,k,S) have the same number of nodes at each distance if and "
-        "only if each level's super-node contains the next one's",
         claimed=lambda topology: contains_next(net(topology)),
         measured=lambda topology: Measured(bool((found := alike(topology)).value), found.where),
     ),
@@ -63,14 +59,7 @@ FIGURES_4_AND_5 = (
 )
 
 
-@claim(
-    "HDN-X-sizes",
-    place=BEYOND,
-    statement="sizes of super-nodes do not always determine the network: over the 2-cube, "
-    "S = ({0},{0}) and ({0},{1}) are not isomorphic",
-    claimed=False,
-    grid=once("s_1 = s_2 = 2"),
-)
+@claim("HDN-X-sizes", place=BEYOND, claimed=False, grid=once("s_1 = s_2 = 2"))
 def figure_5_unique() -> Measured:
     """Return whether both networks of sizes (2, 2) are isomorphic, with their diameters."""
     names = ("hdn:2x2,super=0/0", "hdn:2x2,super=0/1")

@@ -48,7 +48,6 @@ def cells(topology: str, *columns: str) -> dict[str, Any]:
 
 @claim(
     "HDN-S3-cr-cube",
-    statement="the weighted cost ratio of an n-cube is 1 for all n and weights",
     claimed=1.0,
     tolerance=1e-12,
     grid=over(
@@ -93,8 +92,6 @@ TABLE_3 = listed([sized(row.sizes) for row in ROWS])
 
 effective = claim(
     "HDN-S3-cr-effective",
-    statement="every HDN of Table 3 has a lower cost ratio (with the paper's degree) than the "
-    "hypercube and the torus of its block",
     relation="<",
     claimed=lambda topology: BLOCKS[net(topology).k],
     grid=points("Table 3", TABLE_3),
@@ -133,8 +130,6 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
 
 @claim(
     "HDN-S3-cr-monotone",
-    statement="the cost ratio, w = 1/2, with measured nodes and diameters and the paper's degree, "
-    "does not fall when an s_i grows and the others stay",
     relation="<=",
     claimed=lambda s, larger: ratio_of(sized(larger)),
     grid=points(
@@ -146,14 +141,7 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     "graphs, 5 + k, the ratio also falls from S = (1,3) to (1,5).",
     cause="whole-base",
     fails_where=("s_1 grows to 30, so that SN^1 = B", covers_at_last),
-    corrected=Corrected(
-        "HDN-C-cr-monotone",
-        "the cost ratio, w = 1/2, with measured nodes and diameters and the paper's "
-        "degree, does not fall when an s_i grows and the others stay, unless SN^1 becomes"
-        " the whole base",
-        relation="all",
-        measured=monotone_below_base,
-    ),
+    corrected=Corrected("HDN-C-cr-monotone", relation="all", measured=monotone_below_base),
 )
 def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     """Return the cost ratio with the smaller super-node, and the diameters of both networks."""
@@ -161,14 +149,7 @@ def monotone(s: tuple[int, ...], larger: tuple[int, ...]) -> Measured:
     return Measured(ratio_of(sized(s)), {"diameters": diameters})
 
 
-@claim(
-    "HDN-S3-cr-min",
-    statement="the smallest cost ratio in Table 3, with the paper's degree and two decimals, is "
-    "0.69",
-    claimed=0.69,
-    grid=once("Table 3"),
-    cost=lambda: 3000,
-)
+@claim("HDN-S3-cr-min", claimed=0.69, grid=once("Table 3"), cost=lambda: 3000)
 def smallest_ratio() -> Measured:
     """Return the smallest ratio, from measured nodes and diameters."""
     ratios = {row.sizes: ratio_of(sized(row.sizes)) for row in ROWS}
@@ -193,10 +174,6 @@ def excess(base: str, r: int, k: int) -> float:
 @claim(
     "HDN-X-cr-infimum",
     place=BEYOND,
-    statement="by Table 2's formulas the cost ratio of RDNs tends to 0.5/log2(3) over C3^r, with "
-    "k, r -> infinity, and to 0 over K_m, m = 2^r: it is never below its limit, never rises from "
-    "k - 1 to k, and is above the limit by at most 1/(2r) + 1/2^k over C3^r, r = 2k, and 2/r over "
-    "K_m, r = k, that is by 0.0084 and 0.067 at the largest points",
     relation="<=",
     claimed=lambda base, r, k: {
         "above the limit": excess(base, r, k),

@@ -27,12 +27,7 @@ TWO_LEVELS = points(
 )
 
 
-@claim(
-    "HDN-S4-difference",
-    statement="(C2 x C3) - (C3 x C5) = C2",
-    claimed=("C2",),
-    grid=once("SN^1 and SN^2 of the network of Figure 11"),
-)
+@claim("HDN-S4-difference", claimed=("C2",), grid=once("SN^1 and SN^2 of the network of Figure 11"))
 def difference() -> list[str]:
     """Return the factors along which N^1 changes and N^2 does not."""
     network = dual_net(FIG11)
@@ -65,8 +60,6 @@ def snid_range(topology: str) -> int:
 
 snid_values = claim(
     "HDN-S4-snid-range",
-    statement="SN_id^i takes 2 |U^{i-1}/(SN^i - SN^{i-1})| |SN^{i-1} - SN^i| values, where "
-    "|U^{i-1}| = n_{i-1}",
     claimed=snid_range,
     grid=TWO_LEVELS,
     cost=nodes_of,
@@ -78,7 +71,6 @@ snid_values = claim(
 
 @claim(
     "HDN-S4-snid-20",
-    statement="in the network of Figure 11, SN_id^2 takes 2*5*2 = 20 values and N_id^2 3*5 = 15",
     claimed={"SN_id": 20, "N_id": 15},
     grid=points("B = C2xC3xC5, S = (6,15)", [{"topology": FIG11}]),
 )
@@ -103,8 +95,6 @@ def cluster_indices(topology: str) -> tuple[Ints, Ints]:
 
 @claim(
     "HDN-S4-reindex-bijective",
-    statement="re-indexing is one-to-one: the nodes of a cluster have as many different indices "
-    "(C,U,SN,N)^{i-1} (for i = 1: coordinates) as (SN,N)^i, one of each a node",
     claimed=lambda topology: dict.fromkeys(
         ("below", "(SN,N)", "pairs"), net(topology).nodes(net(topology).k - 1)
     ),
@@ -123,8 +113,6 @@ def reindex_bijective(topology: str) -> dict[str, int]:
 
 @claim(
     "HDN-S4-reindex-equal-s",
-    statement="if SN^{i-1} = SN^i, at any level i, then N^i = N^{i-1} and SN^i enumerates "
-    "(C,U,SN)^{i-1} in order",
     relation="all",
     grid=points(
         "R1 with equal super-nodes at two consecutive levels",
@@ -151,13 +139,7 @@ def equal_to_last(found: Net) -> list[int]:
     return [i for i in range(2, found.k + 1) if found.members[i - 1] == found.members[i - 2]]
 
 
-@claim(
-    "HDN-S4-serial",
-    statement="150C + 30U + 6SN + N numbers the nodes (C,U,SN,N) of the network of Figure 10 by "
-    "0..299, each once",
-    relation="all",
-    grid=points("B = C2xC3xC5, S = (6)", [{"topology": FIG10}]),
-)
+@claim("HDN-S4-serial", relation="all", grid=points("B = C2xC3xC5, S = (6)", [{"topology": FIG10}]))
 def serial(topology: str) -> bool:
     """Return whether the sorted serial numbers of all nodes are 0, 1, 2, ..."""
     numbers = addresses(topology, 1) @ np.array([150, 30, 6, 1])
@@ -215,8 +197,6 @@ TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
 
 @claim(
     "HDN-Tab4-serial-equal",
-    statement="re-indexing keeps serial numbers: 150C + 30U + 6SN + N of level 1 equals "
-    "15SN + N of level 2 at all 300 nodes of a cluster",
     relation="all",
     grid=once("B = C2xC3xC5, S = (6,15)"),
     reading=BY_COORDINATES,

@@ -26,14 +26,7 @@ def routing_bound(topology: str) -> int:
     return net(topology).closed_form(net(topology).diameter)
 
 
-@claim(
-    "HDN-A1-valid",
-    statement="from every node to every other, the algorithm gives a walk along links that ends "
-    "at the target",
-    relation="all",
-    grid=R1_BY_SIZE,
-    cost=pairs_of,
-)
+@claim("HDN-A1-valid", relation="all", grid=R1_BY_SIZE, cost=pairs_of)
 def valid(topology: str) -> Measured:
     """Return whether all routes arrive, with the first that does not."""
     lost = lengths(topology, ALGORITHM_1) < 0
@@ -50,8 +43,6 @@ def lands_far(topology: str) -> bool:
 
 longest_route = claim(
     "HDN-Th2-bound",
-    statement="with shortest routes in the base (R = D), every route of Algorithm 1 has at most "
-    "2^k R(B) - sum of 2^j R(SN^{k-j}) + 2^(k+1) - 2 hops",
     relation="<=",
     claimed=routing_bound,
     grid=R1_BY_SIZE,
@@ -71,8 +62,6 @@ def recursive_bound(topology: str) -> int:
 
 @claim(
     "HDN-Th2-recursive-call",
-    statement="a recursive call, between nodes of a cluster with equal N_id^k, takes at most "
-    "R_{k-1} - R(SN^k) hops, where R_{k-1} is Theorem 2's bound",
     relation="<=",
     claimed=recursive_bound,
     grid=within_r1("k = 2", lambda found: found.k == 2),
@@ -94,7 +83,6 @@ claim_beyond = section(place=BEYOND)
 
 detour = claim_beyond(
     "HDN-X-alg1-shortest-k1",
-    statement="for k = 1 every route of Algorithm 1 is as short as the distance",
     claimed=0,
     grid=within_r1("k = 1", lambda found: found.k == 1),
     cost=pairs_of,
@@ -135,7 +123,6 @@ def mended_route(topology: str) -> Measured:
 
 header = claim_beyond(
     "HDN-X-header",
-    statement="as a stack of legs, the header of Algorithm 1 never holds more than 3k + 1",
     relation="<=",
     claimed=lambda topology: 3 * net(topology).k + 1,
     grid=R1_TO_300,

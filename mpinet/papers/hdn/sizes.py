@@ -53,11 +53,7 @@ def row(first: tuple[int, ...]) -> dict[str, int]:
 
 
 one_level = claim(
-    "HDN-Tab1-k1",
-    statement="nodes of HDN(B,1,(s_1)) over the 2x3x5 torus for s_1 = 1, 2, 3, 5, 6, 10, 15, 30",
-    claimed=cells(PRINTED_K1),
-    grid=once("B = C2xC3xC5"),
-    measured=lambda: row(()),
+    "HDN-Tab1-k1", claimed=cells(PRINTED_K1), grid=once("B = C2xC3xC5"), measured=lambda: row(())
 )
 
 
@@ -80,7 +76,6 @@ ROWS = [two_levels(s1) for s1 in SIZES]
 
 @claim(
     "HDN-S3-range",
-    statement='the sizes in Table 1 cover "the range from several hundreds to several millions"',
     relation="all",
     grid=once("Table 1"),
     cost=lambda: 8000,
@@ -96,7 +91,6 @@ def extremes() -> Measured:
 
 recurrence = claim(
     "HDN-S3-recurrence-N",
-    statement="N_i = 2 N_{i-1}^2 / s_i",
     claimed=size_of,
     grid=points("R1, Table 1", lambda: listed([*r1(), *table_1()])).quick(
         lambda topology: size_of(topology) <= 150000
@@ -149,7 +143,6 @@ THEOREM_1 = (
     claim(
         "HDN-Th1-nodes",
         place="Theorem 1, abstract",
-        statement="HDN(B,k,S) has (2 N_0)^(2^k) / (2 s_1 .. s_k) nodes",
         claimed=closed_form,
         grid=R1,
         cost=nodes_of,
@@ -157,15 +150,10 @@ THEOREM_1 = (
         degenerate=covers_base,
         cause="node-count",
         fails_where=INNER,
-        corrected=Corrected(
-            "HDN-C-nodes",
-            "HDN(B,k,S) has (2 N_0)^(2^k) / (2 s_1^(2^(k-1)) s_2^(2^(k-2)) .. s_k) nodes",
-            claimed=node_count,
-        ),
+        corrected=Corrected("HDN-C-nodes", claimed=node_count),
     ),
     claim(
         "HDN-Th1-degree",
-        statement="every node has degree d_0 + k, with d_0 of B as a simple graph",
         claimed=lambda topology: net(topology).degree + net(topology).k,
         grid=R1,
         cost=nodes_of,
@@ -173,7 +161,6 @@ THEOREM_1 = (
     ),
     claim(
         "HDN-S3-degree-235-links",
-        statement="over the 2x3x5 torus the degree is 7 for k = 1 and 8 for k = 2",
         claimed=lambda topology: 6 + net(topology).k,
         grid=ALL_S,
         cost=swept_of,
@@ -182,18 +169,12 @@ THEOREM_1 = (
     ),
     claim(
         "HDN-S3-degree-235",
-        statement="over the 2x3x5 torus, whose degree is given as 6, the degree is 7 for k = 1 "
-        "and 8 for k = 2",
         claimed=lambda topology: 6 + net(topology).k,
         grid=ALL_S,
         cost=swept_of,
         reading="a degree counts different neighbours.",
         measured=degree,
         cause="torus-degree",
-        corrected=Corrected(
-            "HDN-C-degree-235",
-            "over the 2x3x5 torus, whose nodes have 5 different neighbours, the degree is 5 + k",
-            claimed=lambda topology: 5 + net(topology).k,
-        ),
+        corrected=Corrected("HDN-C-degree-235", claimed=lambda topology: 5 + net(topology).k),
     ),
 )

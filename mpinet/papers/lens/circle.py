@@ -115,12 +115,7 @@ MINIMUM = pairs_claim(
 claim_5 = section(place="5", cost=pairs_of)
 
 
-@claim_5(
-    "LENS-S5-class2-iff-b0",
-    statement="paths of class 2 are minimal only if b=0, and paths of class 4 only if c=0",
-    relation="=>",
-    grid=C,
-)
+@claim_5("LENS-S5-class2-iff-b0", relation="=>", grid=C)
 def long_way(topology: str) -> Measured:
     """Return whether no path of class 2 or 4 is shortest if b > 0 or c > 0, respectively."""
     _, b, c = arc_numbers(topology)
@@ -202,8 +197,6 @@ def words_of(topology: str, source: int, target: int) -> frozenset[Word]:
 
 @claim_5(
     "LENS-S5-worst-classes",
-    statement="if n = 2a and the ends differ in all positions, paths of all four classes have 3n/2 "
-    "hops",
     claimed=of(lambda p, n: [3 * n // 2]),
     grid=circles("completed lens, n = 2, 4", [(3, 2), (4, 2), (5, 2), (3, 4)]),
 )
@@ -216,8 +209,6 @@ def worst_classes(topology: str) -> list[int]:
 
 ALL_MINIMAL = claim_5(
     "LENS-S5-all-minimal",
-    statement="the classes of least length, with every choice of A, B, C and of the arbitrary "
-    "digits, give exactly all shortest pattern-A paths (an empty B may be anywhere in A)",
     claimed=True,
     grid=C_SMALL,
     measured=lambda topology: give_all_shortest(topology, partial(words_of, topology)),
@@ -225,7 +216,6 @@ ALL_MINIMAL = claim_5(
 
 SAVED = claim_5(
     "LENS-S5-B-saves-at-most-1",
-    statement="in the completed lens, pattern B also shortens a path by one hop at most",
     relation="<=",
     claimed=1,
     grid=C,
@@ -234,7 +224,6 @@ SAVED = claim_5(
 
 DIAMETER_A = claim(
     "LENS-S5-worst-case-A",
-    statement="the largest distance by pattern A is floor(3n/2)",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_MORE,
     cost=pairs_of,
@@ -242,8 +231,6 @@ DIAMETER_A = claim(
     cause="small-cases",
     fails_where=("p = 2", of(lambda p, n: p == 2)),
     corrected=Corrected(
-        "LENS-C-worst-case-A",
-        "the largest distance by pattern A is floor(3n/2) if p>=3, floor(n/2) if p=2",
-        claimed=of(lambda p, n: 3 * n // 2 if p >= 3 else n // 2),
+        "LENS-C-worst-case-A", claimed=of(lambda p, n: 3 * n // 2 if p >= 3 else n // 2)
     ),
 )

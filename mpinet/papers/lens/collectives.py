@@ -51,8 +51,6 @@ claim_beyond = section(place=BEYOND)
 
 SWEEP = claim_beyond(
     "LENS-X-broadcast-completed",
-    statement="the completed lens's sweep takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
-    "processor accepts one message a step",
     claimed=of(sweep_steps),
     grid=SWEPT,
     cost=lambda topology: 100 * size_of(topology),
@@ -61,8 +59,6 @@ SWEEP = claim_beyond(
 
 FLOODING = claim_beyond(
     "LENS-X-flood-completed",
-    statement="flooding the completed lens takes floor(3n/2) steps, ceil(n/2) if p=2, where a "
-    "processor accepts a message from each of its busses",
     claimed=of(sweep_steps),
     grid=SWEPT,
     cost=lambda topology: 100 * size_of(topology),
@@ -72,7 +68,6 @@ FLOODING = claim_beyond(
 
 @claim_beyond(
     "LENS-X-broadcast-optimal",
-    statement="no broadcast in the completed lens takes fewer than floor(3n/2) steps",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=circles("completed lenses (3,2), (4,2), (5,2)", [(3, 2), (4, 2), (5, 2)]),
     cost=lambda topology: 1000 * size_of(topology),
@@ -124,9 +119,6 @@ def lens_sweep_steps(topology: str, k: int) -> dict[str, int]:
 
 @claim_beyond(
     "LENS-X-broadcast-lens",
-    statement="the uncompleted lens's sweep from row k informs all in at most (k-1) + [p>=3] + "
-    "(n-1) + (n-1) ceil((q-1)/(p-1)) steps, where a processor accepts a message from each of its "
-    "busses",
     relation="<=",
     claimed=lens_sweep_steps,
     grid=points("eleven lenses, from every processor of each row k", lambda: list(lens_rows())),
@@ -190,8 +182,6 @@ def row_steps(topology: str, ports: str, each: int) -> int:
 
 ASCEND_ROWS = claim_beyond(
     "LENS-X-ascend-rows",
-    statement="ASCEND on a row of the completed lens, or on all n rows at once, takes n steps, "
-    "n(p-1) where a processor accepts one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 1),
     grid=points("p 3..5; one and n instances; ALL and ONE", row_points("rows", "instances")),
     measured=partial(row_sweep, kind="ascend"),
@@ -199,8 +189,6 @@ ASCEND_ROWS = claim_beyond(
 
 DESCEND_ROWS = claim_beyond(
     "LENS-X-descend-same-index",
-    statement="DESCEND with the indices of ASCEND takes 2n steps, n(p-1) where a processor accepts "
-    "one message a step",
     claimed=lambda topology, algorithm, ports: row_steps(topology, ports, 2),
     grid=points("p 3..5; ALL and ONE", row_points("rows")),
     measured=partial(row_sweep, kind="descend"),
@@ -248,8 +236,6 @@ DETOURS = [
 
 @claim_beyond(
     "LENS-X-arbitration",
-    statement="for messages between all pairs, a round robin of each bus's members takes at most "
-    "1.1 times the steps of the global order, a token 1.3 times, a backoff 6 times",
     relation="<=",
     claimed={"roundrobin": 1.1, "token": 1.3, "backoff": 6},
     grid=circles("completed lenses, p 3, 4", [(3, 2), (4, 2), (3, 3), (3, 4)]).quick(up_to(24)),
@@ -269,8 +255,6 @@ def arbitration(topology: str) -> dict[str, float]:
 
 @claim_beyond(
     "LENS-X-ascend-uncompleted",
-    statement="ASCEND from the first to the last row of the lens with p=q takes n steps, 2n-1 with "
-    "the way home",
     claimed=of(lambda p, q, n: {"steps": n, "with the way home": 2 * n - 1}),
     grid=lenses(
         "lenses with p=q=3, n 1..6, p=q=5, n 1..3",

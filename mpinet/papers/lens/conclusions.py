@@ -42,7 +42,6 @@ def diameter(topology: str) -> Measured:
 
 COMPLETED_DIAMETER = claim(
     "LENS-S8-diameter-completed",
-    statement="over all shared busses the completed lens's diameter is floor(3n/2), p>=3",
     claimed=of(lambda p, n: 3 * n // 2),
     grid=C_WIDE,
     cost=pairs_of,
@@ -52,8 +51,6 @@ COMPLETED_DIAMETER = claim(
 
 FORMULA = claim(
     "LENS-S8-diameter-formula",
-    statement="floor(3 (log N - log n) / (2 log(p-1))) is floor(3n/2) for the number N of "
-    "processors (logarithms exact)",
     measures=False,
     claimed=lambda p, n: 3 * n // 2,
     grid=over(p=range(3, 8), n=range(2, 12)),
@@ -73,7 +70,6 @@ def half_floor(factor: int, N: int, n: int, R: int) -> int:
 
 LENS_DIAMETER = claim(
     "LENS-S8-diameter-lens",
-    statement="over all shared busses the uncompleted lens's diameter is 2n, p>=3",
     claimed=of(lambda p, q, n: 2 * n),
     grid=U_WIDE,
     cost=pairs_of,
@@ -83,7 +79,6 @@ LENS_DIAMETER = claim(
 
 DEGREES = claim(
     "LENS-S8-degrees",
-    statement="in the completed lens every processor is on q busses and every bus has p processors",
     claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
     grid=C,
     measured=incidence_degrees,
@@ -101,27 +96,18 @@ def numbers_of_neighbours(p: int, first: int = 2) -> Measured:
 
 neighbour_numbers = claim(
     "LENS-S8-fixed-neighbours",
-    statement="in the completed lens the number of neighbours does not depend on n",
     claimed=1,
     grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),
     note="It holds from n = 3 on (LENS-C-fixed-neighbours); two levels share a bus once more.",
     measured=numbers_of_neighbours,
     cause="small-cases",
     corrected=Corrected(
-        "LENS-C-fixed-neighbours",
-        "in the completed lens the number of neighbours does not depend on n, n>=3",
-        measured=lambda p: numbers_of_neighbours(p, first=3),
+        "LENS-C-fixed-neighbours", measured=lambda p: numbers_of_neighbours(p, first=3)
     ),
 )
 
 
-@claim(
-    "LENS-S8-linear-algorithm",
-    statement="to choose a path in the completed lens at most n digits are compared (p=3)",
-    relation="<=",
-    claimed=lambda n: n,
-    grid=over(n=range(4, 65)),
-)
+@claim("LENS-S8-linear-algorithm", relation="<=", claimed=lambda n: n, grid=over(n=range(4, 65)))
 def comparisons(n: int) -> Measured:
     """Return the most comparisons of the routing's start rule over 60 pairs (seed n)."""
     try:
@@ -152,8 +138,6 @@ def comparisons(n: int) -> Measured:
 
 @claim(
     "LENS-S8-multiple-minimal",
-    statement="in the completed lens with p=q=3 every two processors without a common bus have "
-    "several shortest paths",
     relation=">",
     claimed=1,
     grid=circles("completed lens, p=3, n 2..5", [(3, n) for n in range(2, 6)]),
@@ -168,7 +152,6 @@ def fewest_paths(topology: str) -> Measured:
 
 @claim(
     "LENS-S8-survives-one-failure",
-    statement="the completed lens stays connected without any single processor or bus",
     claimed=True,
     grid=C_FIVE,
     cost=lambda topology: 10 * size_of(topology) ** 2,
@@ -186,7 +169,6 @@ def survives(topology: str) -> Measured:
 
 SIZES = claim(
     "LENS-S8-sizes",
-    statement="completed lenses have exactly n(p-1)^n processors",
     claimed=of(lambda p, n: n * (p - 1) ** n),
     grid=C_MORE,
     cost=size_of,
@@ -196,8 +178,6 @@ SIZES = claim(
 
 @claim(
     "LENS-S8-partial",
-    statement="lenses of other sizes can be made by leaving processors and busses out: one of this "
-    "size is in one piece, with p processors on a bus and p busses at a processor at most",
     claimed={"in one piece": True, "at most p on a bus": True, "at most p busses": True},
     grid=own.partial_routes.grid,
     cost=size_of,

@@ -28,7 +28,6 @@ claim_3 = section(place="3", grid=U)
 
 LEVEL_ONE = claim_3(
     "LENS-S3-level1",
-    statement="level 1 is q-1 busses that all have the same p-1 processors on them",
     claimed=of(
         lambda p, q, n: {
             "processors": p - 1,
@@ -65,8 +64,6 @@ def constructed(p: int, q: int, n: int) -> Counter[frozenset[str]]:
 
 @claim_3(
     "LENS-S3-address-recursion",
-    statement="joining q-1 lenses of the level below gives the network of the addresses: n digits, "
-    "of radix p-1 left of the dot and q-1 right of it",
     claimed=of(
         lambda p, q, n: {
             "busses": sum(constructed(p, q, n).values()),
@@ -88,14 +85,12 @@ def by_addresses(topology: str) -> Measured:
 
 PROCESSORS = claim_3(
     "LENS-S3-N-general",
-    statement="a lens has sum over k=1..n of (p-1)^k (q-1)^(n-k) processors",
     claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n + 1))),
     measured=informed,
 )
 
 ALL_BUSSES = claim_3(
     "LENS-S3-M-general",
-    statement="a lens has sum over k=0..n-1 of (p-1)^k (q-1)^(n-k) busses",
     claimed=of(lambda p, q, n: sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(n))),
     measured=busses,
 )
@@ -103,8 +98,6 @@ ALL_BUSSES = claim_3(
 
 @claim_3(
     "LENS-S3-deficient",
-    statement="(p-1)^n processors lack a bus and (q-1)^n busses lack a processor, as many of both "
-    "if p=q",
     claimed=of(
         lambda p, q, n: {
             "processors": (p - 1) ** n,
@@ -128,15 +121,11 @@ def deficient(topology: str) -> dict[str, object]:
 claim_3_8 = section(place="3, 8", grid=C)
 
 PROCESSORS_OF_CIRCLE = claim_3_8(
-    "LENS-S3-N-equal-pq",
-    statement="if p=q there are n(p-1)^n processors",
-    claimed=of(lambda p, n: n * (p - 1) ** n),
-    measured=informed,
+    "LENS-S3-N-equal-pq", claimed=of(lambda p, n: n * (p - 1) ** n), measured=informed
 )
 
 BUSSES_LESS_PROCESSORS = claim_3(
     "LENS-S3-bus-per-processor",
-    statement="if p=q there are as many busses as processors",
     claimed=0,
     grid=C,
     measured=lambda topology: busses(topology) - informed(topology),
@@ -144,18 +133,13 @@ BUSSES_LESS_PROCESSORS = claim_3(
 
 COMPLETED_DEGREES = claim_3_8(
     "LENS-S3-completed-degrees",
-    statement="completion gives every processor q busses and every bus p processors, q=p",
     claimed=of(lambda p, n: {"busses of a processor": [p], "processors of a bus": [p]}),
     measured=incidence_degrees,
 )
 
 
 @claim_3(
-    "LENS-S3-any-bus",
-    statement="any deficient busses adjacent to 0.w complete a lens to the same network: three "
-    "random choices each",
-    relation="iso",
-    grid=circles("completed lens", [(3, 2), (3, 3), (4, 2)]),
+    "LENS-S3-any-bus", relation="iso", grid=circles("completed lens", [(3, 2), (3, 3), (4, 2)])
 )
 def any_completion(topology: str) -> Measured:
     """Return whether completions that choose the busses at random are isomorphic to the lens."""
@@ -185,7 +169,6 @@ def incidence_graph(rows: Iterable[Sequence[int]]) -> Any:
 
 FIGURE_SIZES = claim(
     "LENS-F1-sizes",
-    statement="the lenses of Figure 1, p=q=3, have 2, 8 and 24 processors and as many busses",
     claimed=of(lambda p, q, n: {1: (2, 2), 2: (8, 8), 3: (24, 24)}[n]),
     grid=lenses("lens, p=q=3, n 1..3", [(3, 3, 1), (3, 3, 2), (3, 3, 3)]),
     measured=lambda topology: (informed(topology), busses(topology)),
@@ -194,7 +177,6 @@ FIGURE_SIZES = claim(
 
 @claim(
     "LENS-F1-completion-edges",
-    statement="completing the lens of level 3, p=q=3, adds 8 connections and removes none",
     claimed={"added": 8, "removed": 0},
     grid=circles("completed lens (3,3)", [(3, 3)]),
 )

@@ -86,8 +86,6 @@ def both_spreads(processors: Amounts, busses: Amounts) -> Measured:
 
 PROCESSOR_LOADS = claim(
     "LENS-C1-processor-load",
-    statement="in uniform traffic, all shortest paths being equally likely, all processors have "
-    "the same load (largest less least)",
     claimed=0.0,
     tolerance=EQUAL,
     grid=C_SMALL,
@@ -97,8 +95,6 @@ PROCESSOR_LOADS = claim(
 
 BUS_LOADS = claim(
     "LENS-C3-bus-load",
-    statement="in uniform traffic, all shortest paths being equally likely, all busses have the "
-    "same load (largest less least)",
     claimed=0.0,
     tolerance=EQUAL,
     grid=C_SMALL,
@@ -123,8 +119,6 @@ def routed_with_zeros(topology: str) -> Measured:
 
 @claim(
     "LENS-S6-note-fair",
-    statement="the given routing (pattern A, arbitrary digits as in the target) keeps all "
-    "processors' and all busses' loads equal (largest less least)",
     claimed={"processors": 0.0, "busses": 0.0},
     tolerance=EQUAL,
     grid=C_SMALL,
@@ -140,8 +134,6 @@ def routed_loads(topology: str) -> Measured:
 
 UNIFORM_LOADS = claim(
     "LENS-S8-load",
-    statement="the completed lens's processors all have the same load and so have its busses, in "
-    "uniform traffic with all shortest paths equally likely (largest less least)",
     claimed={"processors": 0.0, "busses": 0.0},
     tolerance=EQUAL,
     grid=C_SMALL,

@@ -59,7 +59,6 @@ claim_7_figure_3 = section(place="7, Figure 3", grid=SEVEN)
 
 ROWS = claim_7_figure_3(
     "LENS-S7-rows",
-    statement="level n is n rows of exchange groups, (p-1)^(k-1) (q-1)^(n-k) of them in row k",
     claimed=of(
         lambda p, q, n: {k: (p - 1) ** (k - 1) * (q - 1) ** (n - k) for k in range(1, n + 1)}
     ),
@@ -70,11 +69,7 @@ ROWS = claim_7_figure_3(
 claim_7 = section(place="7", grid=SEVEN)
 
 
-@claim_7(
-    "LENS-S7-exchange-group",
-    statement="an exchange group is p-1 processors and q-1 busses, each processor on each bus",
-    claimed=of(lambda p, q, n: [[p - 1, q - 1, (p - 1) * (q - 1)]]),
-)
+@claim_7("LENS-S7-exchange-group", claimed=of(lambda p, q, n: [[p - 1, q - 1, (p - 1) * (q - 1)]]))
 def groups(topology: str) -> list[list[int]]:
     """Return the occurring numbers of processors, busses and incidences of boxes."""
     network, found = lens(topology), set()
@@ -98,8 +93,6 @@ def number_in_row(topology: str, box: Box) -> int:
 
 @claim_7_figure_3(
     "LENS-S7-perfect-shuffle",
-    statement="a perfect shuffle joins consecutive rows: of the lines of a row, numbered group by "
-    "group, line a Q + r becomes line r S + a (Q lines of S); so many lines, all of them shuffled",
     claimed=of(
         lambda p, q, n: {
             "lines": sum((p - 1) ** k * (q - 1) ** (n - k) for k in range(1, n)),
@@ -178,9 +171,6 @@ def alike(one: tuple[list[int], Lines], other: tuple[list[int], Lines]) -> bool:
 
 MULTISTAGE = claim(
     "LENS-S7-multistage",
-    statement="if p=q=3 the graph of the exchange groups equals the graph of the omega "
-    "network, the flip "
-    "network, the indirect binary cube and the banyan, stage by stage",
     claimed=True,
     grid=points(
         "p=q=3, n 1..5",
@@ -203,22 +193,14 @@ def lines_of_boxes(topology: str) -> Counter[tuple[int, int]]:
 
 BOX_LINE_COUNTS = claim_7(
     "LENS-S7-box-lines",
-    statement="in the lens an exchange group has p lines one way and q the other (outer rows, "
-    "which have lines on one side, left out)",
     claimed=of(lambda p, q, n: [sorted((p, q))]),
     measured=lambda topology: sorted(sorted(pair) for pair in lines_of_boxes(topology)),
     cause="lines",
-    corrected=Corrected(
-        "LENS-C-box-lines",
-        "in the lens an exchange group has p-1 lines one way and q-1 the other (outer "
-        "rows left out)",
-        claimed=of(lambda p, q, n: [sorted((p - 1, q - 1))]),
-    ),
+    corrected=Corrected("LENS-C-box-lines", claimed=of(lambda p, q, n: [sorted((p - 1, q - 1))])),
 )
 
 FOUR_LINES = claim(
     "LENS-F4-four-neighbours",
-    statement="in the completed lens with p=q=3 every exchange group has 4 lines",
     claimed=[4],
     grid=circles("completed lens (3,4)", [(3, 4)]),
     measured=lambda topology: sorted({right + left for right, left in lines_of_boxes(topology)}),

@@ -63,7 +63,6 @@ claim_beyond = section(place=BEYOND)
 
 DIAMETER = claim_beyond(
     "LENS-X-diameter",
-    statement="the lens's diameter is 2n-1 if p>=3, 2n-2 if p=2<q, n-1 if p=q=2",
     corrects="LENS-S8-diameter-lens",
     claimed=of(lens_diameter),
     grid=U,
@@ -73,12 +72,7 @@ DIAMETER = claim_beyond(
 
 
 @claim_beyond(
-    "LENS-X-distance-completed",
-    statement="the routing's rule for the completed lens gives shortest routes, by pattern A and "
-    "by both patterns (hops beyond the distance)",
-    claimed={"pattern A": 0, "both patterns": 0},
-    grid=C,
-    cost=pairs_of,
+    "LENS-X-distance-completed", claimed={"pattern A": 0, "both patterns": 0}, grid=C, cost=pairs_of
 )
 def beyond_distance(topology: str) -> Measured:
     """Return the largest excess of a route's length over the distance, for all pairs."""
@@ -97,7 +91,6 @@ def beyond_distance(topology: str) -> Measured:
 
 COMPLETED_DIAMETER = claim_beyond(
     "LENS-X-diameter-completed",
-    statement="the completed lens's diameter is max(n, floor(3n/2) - 1) if p>=3, floor(n/2) if p=2",
     corrects="LENS-S8-diameter-completed",
     claimed=of(lambda p, n: max(n, 3 * n // 2 - 1) if p >= 3 else n // 2),
     grid=C_MORE,
@@ -144,7 +137,6 @@ IS_BUTTERFLY = pairs_claim(
 
 @claim_beyond(
     "LENS-X-cayley",
-    statement="H and G generate a group of n(p-1)^n elements that is regular on the processors",
     claimed=of(lambda p, n: {"order": n * (p - 1) ** n, "images of a processor": n * (p - 1) ** n}),
     grid=circles(
         "completed lenses, N<=64",
@@ -170,7 +162,6 @@ def group(topology: str) -> dict[str, int]:
 
 NEIGHBOURS = claim_beyond(
     "LENS-X-processor-degree",
-    statement="a processor of the completed lens has 3p-4 neighbours, 3p-5 if n=2",
     claimed=of(lambda p, n: [3 * p - 5 if n == 2 else 3 * p - 4]),
     grid=C,
     measured=lambda topology: list(measure.degrees(topology)),
@@ -178,8 +169,6 @@ NEIGHBOURS = claim_beyond(
 
 HISTOGRAMS = claim_beyond(
     "LENS-X-degrees-uncompleted",
-    statement="in the uncompleted lens (p-1)^n processors are on q-1 busses, the others on q; "
-    "(q-1)^n busses have p-1 processors, the others p",
     claimed=of(
         lambda p, q, n: {
             "processors by busses": {
@@ -201,8 +190,6 @@ HISTOGRAMS = claim_beyond(
 
 CONNECTIVITY = claim_beyond(
     "LENS-X-connectivity",
-    statement="p processors and busses, and no fewer, have to go until the completed lens is in "
-    "pieces",
     claimed=of(lambda p, n: p),
     grid=C_FIVE,
     cost=lambda topology: 10 * size_of(topology) ** 2,
@@ -211,7 +198,6 @@ CONNECTIVITY = claim_beyond(
 
 DUAL = claim_beyond(
     "LENS-X-dual-uncompleted",
-    statement="reversing labels takes lens(p,q,n) to the dual of lens(q,p,n)",
     claimed=True,
     grid=FIVE,
     measured=lambda topology: is_dual(topology, "lens:{1},{0},{2}".format(*numbers(topology))),
@@ -243,8 +229,6 @@ def fair_tokens(a: int, agree: tuple[bool, ...]) -> list[list[int]]:
 
 @claim_beyond(
     "LENS-X-fair-random",
-    statement="a random one of the least plans with random arbitrary digits, each as likely, gives "
-    "equal expected loads of processors and of busses (largest less least)",
     claimed={"processors": 0.0, "busses": 0.0},
     tolerance=EQUAL,
     grid=circles("completed lenses (3,2), (3,3), (4,2)", [(3, 2), (3, 3), (4, 2)]),
@@ -310,8 +294,6 @@ def partial_level(p: int, size: int) -> int:
 
 @claim_beyond(
     "LENS-X-partial",
-    statement="partial lenses of every size are connected, and every route arrives after 5n hops "
-    "at most",
     relation="<=",
     claimed=of(lambda p, size: 5 * partial_level(p, size)),
     grid=by_size(

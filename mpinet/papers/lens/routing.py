@@ -66,8 +66,6 @@ claim_4 = section(place="4", grid=U, cost=pairs_of, claimed=True)
 
 @claim_4(
     "LENS-S4-region-borders",
-    statement="at both borders of the region of difference the two ends disagree: in the digit "
-    "there, or in that just one of them has its dot on the border",
     cause="borders",
     fails_where=(
         "p > 2 and n > 1, or p = 2, q > 2 and n > 2",
@@ -141,12 +139,7 @@ def numbers_of_pair(topology: str, source: int, target: int) -> tuple[int, int, 
     return k, i, j
 
 
-@claim_4(
-    "LENS-S4-first-move",
-    statement="step 1 of shortest pattern-A paths goes right if and only if j < i, and either way "
-    "if i = j (a step may be empty)",
-    grid=U_SMALL,
-)
+@claim_4("LENS-S4-first-move", grid=U_SMALL)
 def first_move(topology: str) -> Measured:
     """Compare the words of all shortest paths with the four steps, with step 1 to either end."""
     for (source, target), paths in all_shortest(topology).items():
@@ -169,8 +162,6 @@ def stated_words(topology: str, source: int, target: int) -> set[Word]:
 
 ALL_MINIMAL = claim_4(
     "LENS-S4-all-minimal",
-    statement="for the pairs that pattern A joins, the four steps with all choices of the "
-    "arbitrary digits give exactly all shortest pattern-A paths",
     grid=U_SMALL,
     measured=lambda topology: give_all_shortest(topology, partial(stated_words, topology)),
 )
@@ -178,13 +169,11 @@ ALL_MINIMAL = claim_4(
 
 @claim_4(
     "LENS-S4-diameter-2n",
-    statement="by pattern A, every processor reaches every other, and the largest distance is 2n",
     claimed=of(lambda p, q, n: {"pairs without a path": 0, "largest distance": 2 * n}),
     grid=U_WIDE,
     cause="not-joined",
     corrected=Corrected(
         "LENS-C-diameter-A",
-        "the largest distance by pattern A of processors that it joins is 2n-2, p>=3",
         claimed=of(lambda p, q, n: 2 * n - 2),
         measured=lambda topology: largest(topology, distances_a(topology)),
     ),
@@ -197,12 +186,7 @@ def diameter_a(topology: str) -> Measured:
     return Measured({"pairs without a path": lost, "largest distance": found.value}, where)
 
 
-@claim_4(
-    "LENS-S4-B-saves-at-most-1",
-    statement="pattern B shortens a path of 2k - |i-j| hops by one hop at most",
-    relation="in",
-    claimed=(0, 1),
-)
+@claim_4("LENS-S4-B-saves-at-most-1", relation="in", claimed=(0, 1))
 def saved(topology: str) -> Measured:
     """Return the hops saved by pattern B, for the pair whose saving is farthest from 0 .. 1."""
     saving = stated_lengths(topology) - distances(topology)
@@ -214,7 +198,6 @@ def saved(topology: str) -> Measured:
 
 TURNS = claim_4(
     "LENS-S4-one-turn",
-    statement="on a shortest pattern-A path the dot turns from left to right once at most",
     relation="<=",
     claimed=1,
     measured=lambda topology: largest(topology, most_turns(topology)),

@@ -106,11 +106,7 @@ GENERATORS = [
 ]
 
 
-@claim_6_proof_of_theorem_1(
-    "LENS-T1-procedure",
-    statement="the proof's procedure of H and G takes every processor to every other",
-    grid=PROOF,
-)
+@claim_6_proof_of_theorem_1("LENS-T1-procedure", grid=PROOF)
 def procedure(topology: str) -> Measured:
     """Return whether the procedure works on the emulator's processors, for all pairs."""
     network, names = lens(topology), addresses(topology)
@@ -149,7 +145,6 @@ def are_one(orbits: list[tuple[int, ...]]) -> Measured:
 
 TRANSITIVE = claim(
     "LENS-T1-transitive",
-    statement="automorphisms of the completed lens take every processor to every other",
     claimed=True,
     grid=C,
     cost=pairs_of,
@@ -174,7 +169,6 @@ def is_dual(topology: str, other: str) -> Measured:
 
 SELF_DUAL = claim(
     "LENS-T2-selfdual",
-    statement="reversing labels takes the completed lens to its dual",
     claimed=True,
     grid=C,
     cost=pairs_of,
@@ -183,7 +177,6 @@ SELF_DUAL = claim(
 
 BUS_TRANSITIVE = claim(
     "LENS-T2-bus-transitive",
-    statement="automorphisms of the completed lens take every bus to every other",
     claimed=True,
     grid=C,
     cost=pairs_of,

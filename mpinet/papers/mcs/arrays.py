@@ -22,22 +22,16 @@ claim_10_8_table = section(place="10.8, table", grid=sizes(32))
 
 ROWS = (
     claim(
-        "MCS-array-example",
-        statement="the array of 4 inputs has the diameter 8, between input 0 and output 3",
-        claimed=8,
-        grid=over(N=[4]),
-        measured=lambda N: diameter("array", N),
+        "MCS-array-example", claimed=8, grid=over(N=[4]), measured=lambda N: diameter("array", N)
     ),
     claim(
         "MCS-array-diameter",
-        statement="the diameter of an array with N inputs and outputs is 2N",
         claimed=lambda N: 2 * N,
         grid=sizes(32),
         measured=lambda N: diameter("array", N),
     ),
     claim(
         "MCS-array-worse-than-tree",
-        statement="the array's diameter is larger than the complete binary tree's",
         relation=">",
         claimed=lambda N: diameter("tree", N).value,
         grid=sizes(32),
@@ -45,28 +39,22 @@ ROWS = (
         cause="two-inputs",
         fails_where=("N = 2", lambda N: N == 2),
         corrected=Corrected(
-            "MCS-array-worse-than-tree-4",
-            "from 4 inputs on the array's diameter is larger than the tree's",
-            relation=">",
-            grid=over(N=[4, 8, 16, 32]),
+            "MCS-array-worse-than-tree-4", relation=">", grid=over(N=[4, 8, 16, 32])
         ),
     ),
     claim_10_8_table(
         "MCS-array-switches",
-        statement="the array has N^2 switches",
         claimed=lambda N: N**2,
         measured=lambda N: network("array", N).switches,
     ),
     claim_10_8_table(
         "MCS-array-switch-size",
-        statement="the array's switches are 2 x 2",
         claimed=(2, 2),
         measured=lambda N: largest_switch("array", N),
         reading="The table gives the largest switch of each network.",
     ),
     claim(
         "MCS-array-congestion",
-        statement="the congestion of an N-input array is 2",
         claimed=2,
         grid=SMALL,
         measured=lambda N: congestion("array", N),
@@ -75,7 +63,6 @@ ROWS = (
     ),
     claim(
         "MCS-array-latency",
-        statement="all paths between an input and an output are of one length",
         relation="all",
         grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
         measured=lambda N: not lengths_differ("array", N),
@@ -83,13 +70,7 @@ ROWS = (
 )
 
 
-@claim(
-    "MCS-array-rightward",
-    statement="packets that go right to their column and then down have a congestion of at most 2",
-    relation="<=",
-    claimed=2,
-    grid=sizes(64),
-)
+@claim("MCS-array-rightward", relation="<=", claimed=2, grid=sizes(64))
 def rightward(N: int) -> Measured:
     """Return the congestion of routing rightward first, over all problems or a sample."""
     worst = Measured(0)
@@ -104,12 +85,7 @@ def rightward(N: int) -> Measured:
     return worst
 
 
-@claim(
-    "MCS-array-lower-left",
-    statement="a permutation that takes 0 to 0 and N - 1 to N - 1 passes two packets by one switch",
-    relation="all",
-    grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4),
-)
+@claim("MCS-array-lower-left", relation="all", grid=over(N=[2, 4, 8]).quick(lambda N: N <= 4))
 def lower_left(N: int) -> Measured:
     """Return whether every path of both packets passes the switch in the lower left corner."""
     # The two packets of the proof pass this switch on every possible path.
@@ -121,7 +97,6 @@ def lower_left(N: int) -> Measured:
 
 LESS = claim(
     "MCS-array-less-than-tree",
-    statement="replacing a complete binary tree with an array almost eliminates congestion",
     relation="<=",
     claimed=2,
     grid=over(N=[4, 8, 16, 32, 64]).quick(lambda N: N <= 16),
@@ -132,15 +107,10 @@ LESS = claim(
 
 LAYERS = (
     claim(
-        "MCS-layers-congestion",
-        statement="in the 2-layer array every permutation has a routing of congestion 1",
-        claimed=1,
-        grid=SMALL,
-        measured=lambda N: congestion("layers", N),
+        "MCS-layers-congestion", claimed=1, grid=SMALL, measured=lambda N: congestion("layers", N)
     ),
     claim(
         "MCS-layers-short",
-        statement="routings of least latency have a congestion that is greater than the network's",
         relation=">",
         claimed=lambda N: congestion("layers", N).value,
         grid=SMALL,

@@ -32,49 +32,42 @@ FROM_4 = over(N=[4, 8, 16, 32])
 BUTTERFLY = (
     claim(
         "MCS-butterfly-switches",
-        statement="the butterfly has N (log N + 1) switches",
         claimed=lambda N: N * (lg(N) + 1),
         grid=sizes(256),
         measured=lambda N: network("butterfly", N).switches,
     ),
     claim(
         "MCS-butterfly-columns",
-        statement="its switches are arrayed in log N + 1 columns of N",
         claimed=lambda N: (N,) * (lg(N) + 1),
         grid=sizes(256),
         measured=lambda N: tuple(map(len, network("butterfly", N).columns)),
     ),
     claim(
         "MCS-butterfly-diameter",
-        statement="the diameter of the butterfly is log N + 2",
         claimed=lambda N: lg(N) + 2,
         grid=sizes(256),
         measured=lambda N: diameter("butterfly", N),
     ),
     claim(
         "MCS-butterfly-switch-size",
-        statement="the butterfly's switches are 2 x 2",
         claimed=(2, 2),
         grid=sizes(64),
         measured=lambda N: largest_switch("butterfly", N),
     ),
     claim(
         "MCS-butterfly-unique",
-        statement="there is one path from each input to each output",
         relation="all",
         grid=sizes(64),
         measured=lambda N: all(len(walks) == 1 for walks in ways("butterfly", N).values()),
     ),
     claim(
         "MCS-butterfly-congestion",
-        statement="the congestion is sqrt(N) if N is an even power of 2, else sqrt(N/2)",
         claimed=lambda N: 2 ** (lg(N) // 2),
         grid=sizes(64),
         measured=lambda N: unique_congestion("butterfly", N),
     ),
     claim(
         "MCS-butterfly-less-than-tree",
-        statement="the butterfly has lower congestion than the complete binary tree",
         relation="<",
         claimed=lambda N: unique_congestion("tree", N).value,
         grid=sizes(32),
@@ -82,23 +75,16 @@ BUTTERFLY = (
     ),
     claim(
         "MCS-butterfly-fewer-switches",
-        statement="the butterfly uses fewer switches than the array",
         relation="<",
         claimed=lambda N: network("array", N).switches,
         grid=sizes(32),
         measured=lambda N: network("butterfly", N).switches,
         cause="two-inputs",
         fails_where=("N = 2", lambda N: N == 2),
-        corrected=Corrected(
-            "MCS-butterfly-fewer-switches-4",
-            "from 4 inputs on the butterfly uses fewer switches than the array",
-            relation="<",
-            grid=FROM_4,
-        ),
+        corrected=Corrected("MCS-butterfly-fewer-switches-4", relation="<", grid=FROM_4),
     ),
     claim(
         "MCS-butterfly-shorter",
-        statement="the butterfly has a lower diameter than the array",
         relation="<",
         claimed=lambda N: diameter("array", N).value,
         grid=sizes(32),
@@ -109,7 +95,6 @@ BUTTERFLY = (
 
 @claim(
     "MCS-butterfly-reach",
-    statement="to a switch in column i lead paths from 2^i inputs, and from it to 2^(n-i) outputs",
     claimed=lambda N: {f"column {i}": (2**i, N // 2**i) for i in range(lg(N) + 1)},
     grid=sizes(64),
 )
@@ -134,42 +119,36 @@ claim_10_9_table = section(place="10.9, table")
 BENES = (
     claim(
         "MCS-benes-switches",
-        statement="the Benes network has 2 N log N switches",
         claimed=lambda N: 2 * N * lg(N),
         grid=sizes(256),
         measured=lambda N: network("benes", N).switches,
     ),
     claim(
         "MCS-benes-columns",
-        statement="its switches are arrayed in 2 log N columns of N",
         claimed=lambda N: (N,) * (2 * lg(N)),
         grid=sizes(256),
         measured=lambda N: tuple(map(len, network("benes", N).columns)),
     ),
     claim_10_9_table(
         "MCS-benes-diameter",
-        statement="the diameter of the Benes network is 2 log N + 1",
         claimed=lambda N: 2 * lg(N) + 1,
         grid=sizes(256),
         measured=lambda N: diameter("benes", N),
     ),
     claim(
         "MCS-benes-lengths",
-        statement="all paths from an input to an output are of one length",
         relation="all",
         grid=sizes(16),
         measured=lambda N: not lengths_differ("benes", N),
     ),
     claim_10_9_table(
         "MCS-benes-switch-size",
-        statement="the switches of the Benes network are 2 x 2",
         claimed=(2, 2),
         grid=sizes(64),
         measured=lambda N: largest_switch("benes", N),
     ),
     claim(
         "MCS-benes-base",
-        statement="the base case B_1 is exactly F_1, whose routings have congestion 1",
         claimed={"same": True, "congestion": 1},
         measured=lambda: {
             "same": network("benes", 2) == network("butterfly", 2),
@@ -178,7 +157,6 @@ BENES = (
     ),
     claim(
         "MCS-benes-congestion",
-        statement="the congestion of the N-input Benes network is 1",
         claimed=1,
         grid=over(N=[2, 4, 8]),
         measured=lambda N: congestion("benes", N),
@@ -187,7 +165,6 @@ BENES = (
     ),
     claim(
         "MCS-benes-doubled-switches",
-        statement="the Benes network has twice the switches of the butterfly",
         claimed=lambda N: 2 * network("butterfly", N).switches,
         grid=sizes(64),
         measured=lambda N: network("benes", N).switches,
@@ -195,33 +172,27 @@ BENES = (
         reading="Doubled is read as a factor of 2.",
         corrected=Corrected(
             "MCS-benes-fewer-switches",
-            "the Benes network has 2N switches less than two butterflies",
             claimed=lambda N: 2 * network("butterfly", N).switches - 2 * N,
         ),
     ),
     claim(
         "MCS-benes-doubled-diameter",
-        statement="the Benes network has twice the diameter of the butterfly",
         claimed=lambda N: 2 * diameter("butterfly", N).value,
         grid=sizes(64),
         measured=lambda N: diameter("benes", N),
         cause="doubled",
         reading="Doubled is read as a factor of 2.",
         corrected=Corrected(
-            "MCS-benes-shorter",
-            "the Benes network's diameter is 3 less than twice the butterfly's",
-            claimed=lambda N: 2 * diameter("butterfly", N).value - 3,
+            "MCS-benes-shorter", claimed=lambda N: 2 * diameter("butterfly", N).value - 3
         ),
     ),
     claim(
         "MCS-benes-example",
-        statement="the permutation 1 5 4 7 3 6 0 2 is routed with congestion 1",
         claimed=1,
         measured=lambda: least(ways("benes", 8), (1, 5, 4, 7, 3, 6, 0, 2)),
     ),
     claim(
         "MCS-benes-problem",
-        statement="the permutation 3 1 6 5 2 0 7 4 is routed with one packet by each switch",
         claimed=1,
         measured=lambda: least(ways("benes", 8), (3, 1, 6, 5, 2, 0, 7, 4)),
     ),
@@ -231,12 +202,7 @@ BENES = (
 claim_theorem_10_9_1_proof = section(place="Theorem 10.9.1, proof", grid=sizes(64))
 
 
-@claim_theorem_10_9_1_proof(
-    "MCS-benes-proof",
-    statement="routing one colour of the constraint graph by each half, and so on in the halves, "
-    "gives congestion 1",
-    claimed=1,
-)
+@claim_theorem_10_9_1_proof("MCS-benes-proof", claimed=1)
 def routed(N: int) -> Measured:
     """Route all problems or a sample, and check that the paths follow the wires."""
     wires = set(network("benes", N).arcs)
@@ -254,11 +220,7 @@ def routed(N: int) -> Measured:
     return worst
 
 
-@claim_theorem_10_9_1_proof(
-    "MCS-benes-constraints",
-    statement="a packet shares at most two edges of the constraint graph, and two colours do",
-    relation="all",
-)
+@claim_theorem_10_9_1_proof("MCS-benes-constraints", relation="all")
 def two_colours(N: int) -> Measured:
     """Colour the graphs of all problems, or of a sample, with two colours."""
     for problem in problems(N):
@@ -271,19 +233,13 @@ def two_colours(N: int) -> Measured:
 
 REASONER = claim(
     "MCS-reasoner-short",
-    statement="in the Reasoner-net a routing of least latency does not have the least congestion",
     relation=">",
     claimed=lambda N: congestion("reasoner", N).value,
     grid=over(N=[2, 4]),
     measured=lambda N: congestion("reasoner", N, short=True),
     cause="two-inputs",
     fails_where=("N = 2", lambda N: N == 2),
-    corrected=Corrected(
-        "MCS-reasoner-short-4",
-        "so it is for 4 inputs",
-        relation=">",
-        grid=over(N=[4]),
-    ),
+    corrected=Corrected("MCS-reasoner-short-4", relation=">", grid=over(N=[4])),
 )
 
 

@@ -19,12 +19,7 @@ from mpinet.papers.mcs.measured import (
 TREES = sizes(32)
 
 
-@claim(
-    "MCS-tree-example",
-    statement="in the tree of 4 inputs, input 1 and output 3 are six wires apart, and no input and "
-    "output are farther",
-    claimed={"from 1 to 3": 6, "most": 6},
-)
+@claim("MCS-tree-example", claimed={"from 1 to 3": 6, "most": 6})
 def example() -> dict[str, int]:
     """Return the lengths of the path from input 1 to output 3 and of a shortest path."""
     (walk,) = ways("tree", 4)[1, 3]
@@ -34,46 +29,32 @@ def example() -> dict[str, int]:
 SIZES = (
     claim(
         "MCS-tree-diameter",
-        statement="the diameter of a complete binary tree is 2 log N + 2",
         claimed=lambda N: 2 * lg(N) + 2,
         grid=sizes(256),
         measured=lambda N: diameter("tree", N),
     ),
-    claim(
-        "MCS-tree-1024",
-        statement="1024 inputs and outputs have a delay of 22 at worst",
-        claimed=22,
-        grid=over(N=[1024]),
-        measured=lambda N: diameter("tree", N),
-    ),
+    claim("MCS-tree-1024", claimed=22, grid=over(N=[1024]), measured=lambda N: diameter("tree", N)),
     claim(
         "MCS-tree-switches",
-        statement="a complete binary tree has 2N - 1 switches",
         claimed=lambda N: 2 * N - 1,
         grid=sizes(256),
         measured=lambda N: network("tree", N).switches,
     ),
     claim(
         "MCS-tree-switch-size",
-        statement="its switches are 3 x 3",
         claimed=(3, 3),
         grid=sizes(64),
         measured=lambda N: largest_switch("tree", N),
         reading="The table gives the largest switch of each network.",
         cause="two-inputs",
         fails_where=("N = 2", lambda N: N == 2),
-        corrected=Corrected(
-            "MCS-tree-switch-size-4",
-            "the largest switches of a tree of 4 inputs or more are 3 x 3",
-            grid=over(N=[4, 8, 16, 32, 64]),
-        ),
+        corrected=Corrected("MCS-tree-switch-size-4", grid=over(N=[4, 8, 16, 32, 64])),
     ),
 )
 
 
 @claim(
     "MCS-tree-levels",
-    statement="there is 1 switch at the top, 2 are below it, 4 below those, .. and N at the bottom",
     claimed=lambda N: tuple(2**level for level in range(lg(N) + 1)),
     grid=sizes(64),
 )
@@ -88,16 +69,12 @@ def levels(N: int) -> tuple[int, ...]:
 
 @claim(
     "MCS-tree-most-3x3",
-    statement="most of the switches of a complete binary tree have three wires in and three out",
     relation=">",
     claimed=0.5,
     grid=sizes(64),
     cause="leaves",
     corrected=Corrected(
-        "MCS-tree-share-3x3",
-        "the tree has N - 2 switches 3 x 3, of 2N - 1: all but root and bottom",
-        claimed=lambda N: (N - 2) / (2 * N - 1),
-        relation="=",
+        "MCS-tree-share-3x3", claimed=lambda N: (N - 2) / (2 * N - 1), relation="="
     ),
 )
 def share_of_3x3(N: int) -> float:
@@ -105,13 +82,7 @@ def share_of_3x3(N: int) -> float:
     return switch_sizes("tree", N)[3, 3] / network("tree", N).switches
 
 
-@claim(
-    "MCS-tree-unique",
-    place="10.2",
-    statement="there is one simple path between each input and each output",
-    relation="all",
-    grid=TREES,
-)
+@claim("MCS-tree-unique", place="10.2", relation="all", grid=TREES)
 def unique(N: int) -> bool:
     """Return whether paths are unique, by listing all paths."""
     return all(len(walks) == 1 for walks in ways("tree", N).values())
@@ -121,26 +92,18 @@ claim_10_6 = section(place="10.6", grid=TREES)
 
 CONGESTION = (
     claim_10_6(
-        "MCS-tree-congestion",
-        statement="the congestion of the complete binary tree is N",
-        claimed=lambda N: N,
-        measured=lambda N: unique_congestion("tree", N),
+        "MCS-tree-congestion", claimed=lambda N: N, measured=lambda N: unique_congestion("tree", N)
     ),
     claim_10_6(
         "MCS-tree-reversal",
-        statement="the permutation (N - 1) - i sends every packet through the root switch",
         claimed=lambda N: N,
         measured=lambda N: sum(0 in ways("tree", N)[i, N - 1 - i][0] for i in range(N)),
     ),
     claim_10_6(
-        "MCS-tree-identity",
-        statement="the identity has a routing of congestion 1: up through one switch and back down",
-        claimed=1,
-        measured=lambda N: least(ways("tree", N), tuple(range(N))),
+        "MCS-tree-identity", claimed=1, measured=lambda N: least(ways("tree", N), tuple(range(N)))
     ),
     claim(
         "MCS-tree-latency",
-        statement="network latency equals diameter: paths are determined, or all of one length",
         relation="all",
         grid=TREES,
         measured=lambda N: not lengths_differ("tree", N),
@@ -148,12 +111,7 @@ CONGESTION = (
 )
 
 
-@claim_10_6(
-    "MCS-tree-root-fails",
-    statement="if the root fails, the network is broken into two pieces of equal size",
-    claimed=lambda N: (N - 1, N - 1),
-    grid=sizes(64),
-)
+@claim_10_6("MCS-tree-root-fails", claimed=lambda N: (N - 1, N - 1), grid=sizes(64))
 def without_root(N: int) -> Measured:
     """Return the sizes of the pieces after removing the root."""
     graph = networkx.Graph(network("tree", N).arcs)

@@ -46,12 +46,7 @@ def as_printed(k: int) -> networkx.DiGraph:
 claim_3_1_8 = section(place="3.1.8", grid=SHUFFLES)
 
 
-@claim_3_1_8(
-    "QUINN-shuffle-wiring",
-    statement="the shuffle connection is a left rotation of the address by 1 bit; with exchange "
-    "connections it makes the shuffle-exchange network",
-    relation="all",
-)
+@claim_3_1_8("QUINN-shuffle-wiring", relation="all")
 def wiring(k: int) -> Measured:
     """Return whether definition by numbers, rotated addresses and network agree."""
     for node in range(2**k):
@@ -63,11 +58,7 @@ def wiring(k: int) -> Measured:
     return Measured(links == there)
 
 
-@claim_3_1_8(
-    "QUINN-shuffle-back",
-    statement="k shuffling operations move a datum back to its original location",
-    relation="all",
-)
+@claim_3_1_8("QUINN-shuffle-back", relation="all")
 def back(k: int) -> Measured:
     """Return whether every datum is back at its node after k shuffles."""
     for start in range(2**k):
@@ -80,22 +71,15 @@ def back(k: int) -> Measured:
 
 
 SHUFFLE = (
-    claim_3_1_8(
-        "QUINN-shuffle-nodes",
-        statement="a shuffle-exchange network consists of 2^k nodes",
-        claimed=lambda k: 2**k,
-        measured=nodes("shuffleexchange"),
-    ),
+    claim_3_1_8("QUINN-shuffle-nodes", claimed=lambda k: 2**k, measured=nodes("shuffleexchange")),
     claim_3_1_8(
         "QUINN-shuffle-necklaces",
-        statement="no necklace is longer than k",
         relation="<=",
         claimed=lambda k: k,
         measured=lambda k: max(map(len, necklaces(k))),
     ),
     claim_3_1_8(
         "QUINN-shuffle-links",
-        statement="every node has two outgoing and two incoming links",
         claimed={"out": [2], "in": [2]},
         grid=sizes(2, 9, 7),
         measured=lambda k: {
@@ -106,21 +90,18 @@ SHUFFLE = (
     ),
     claim_3_1_8(
         "QUINN-shuffle-diameter",
-        statement="a shuffle-exchange network with 2^k nodes has the diameter 2k - 1",
         claimed=lambda k: 2 * k - 1,
         measured=diameter("shuffleexchange"),
         reading="Links are passed in both directions.",
     ),
     claim_3_1_8(
         "QUINN-shuffle-diameter-directed",
-        statement="so it is where shuffles are passed in their direction alone",
         claimed=lambda k: 2 * k - 1,
         measured=lambda k: networkx.diameter(as_printed(k)),
         reading="Links are passed in the direction of the shuffle.",
     ),
     claim_3_1_8(
         "QUINN-shuffle-bisection",
-        statement="the bisection width is at least 2^(k-1)/k",
         relation=">=",
         claimed=lambda k: 2 ** (k - 1) / k,
         grid=sizes(2, 7, 6),
@@ -132,11 +113,7 @@ SHUFFLE = (
 claim_3_1_9 = section(place="3.1.9", grid=SHUFFLES)
 
 
-@claim_3_1_9(
-    "QUINN-de-bruijn-wiring",
-    statement="from a node lead edges to its address without the first bit, and 0 or 1 behind",
-    relation="all",
-)
+@claim_3_1_9("QUINN-de-bruijn-wiring", relation="all")
 def de_bruijn_wiring(k: int) -> bool:
     """Return whether the links of the network are those of shifted addresses."""
     links = {
@@ -147,22 +124,10 @@ def de_bruijn_wiring(k: int) -> bool:
 
 
 DE_BRUIJN = (
-    claim_3_1_9(
-        "QUINN-de-bruijn-nodes",
-        statement="a de Bruijn network consists of 2^k nodes",
-        claimed=lambda k: 2**k,
-        measured=nodes("debruijn"),
-    ),
-    claim_3_1_9(
-        "QUINN-de-bruijn-diameter",
-        statement="the diameter of a de Bruijn network with 2^k nodes is k",
-        claimed=lambda k: k,
-        measured=diameter("debruijn"),
-    ),
+    claim_3_1_9("QUINN-de-bruijn-nodes", claimed=lambda k: 2**k, measured=nodes("debruijn")),
+    claim_3_1_9("QUINN-de-bruijn-diameter", claimed=lambda k: k, measured=diameter("debruijn")),
     claim_3_1_9(
         "QUINN-de-bruijn-half",
-        statement="the diameter is about half the diameter of an equally large "
-        "shuffle-exchange network",
         relation="in",
         claimed=lambda k: [measure.diameter(f"shuffleexchange:{k}") // 2 + more for more in (0, 1)],
         measured=diameter("debruijn"),
@@ -170,7 +135,6 @@ DE_BRUIJN = (
     ),
     claim_3_1_9(
         "QUINN-de-bruijn-bisection",
-        statement="the bisection width of a network with 2^k nodes is 2^k/k",
         relation="<=",
         claimed=lambda k: int(Fraction(2**k, k).__ceil__()),
         grid=sizes(2, 6, 6),
@@ -180,19 +144,11 @@ DE_BRUIJN = (
         fails_where=("k = 2 or k > 3", lambda k: k != 3),
         corrected=Corrected(
             "QUINN-de-bruijn-bisection-bounds",
-            "the width is above 2^k/k, and at most twice that, for k of at most 6",
             relation="in",
             claimed=lambda k: list(range(2**k // k + 1, 2 * 2**k // k + 1)),
         ),
     ),
-    claim_3_1_9(
-        "QUINN-de-bruijn-edges",
-        statement="the number of edges per node is a constant independent of the network size: two "
-        "lead to others, two come from others",
-        relation="<=",
-        claimed=4,
-        measured=most_edges("debruijn"),
-    ),
+    claim_3_1_9("QUINN-de-bruijn-edges", relation="<=", claimed=4, measured=most_edges("debruijn")),
 )
 
 KINDS = (
@@ -204,8 +160,6 @@ KINDS = (
 
 @claim(
     "QUINN-summary-constant",
-    statement="the hypercube is the only organization in which the number of edges per node is an "
-    "increasing function of the network size",
     claimed=["hypercube"],
     grid=over(k=(3, 4)),
     reading="The largest number of edges per node is compared from k on; smaller networks may have "
@@ -231,7 +185,6 @@ edge_length = unsettled(
 NEWS = (
     claim(
         "QUINN-news-embedding",
-        statement="a j-dimensional mesh can be embedded in a k-dimensional hypercube if j <= k",
         relation="all",
         grid=over("k in 1..7, all j <= k", k=range(1, 8), j=lambda k: range(1, k + 1)),
         measured=lambda k, j: embedded(k, j),
@@ -239,7 +192,6 @@ NEWS = (
     ),
     claim(
         "QUINN-news-processors",
-        statement="65,536 elements, 16 to a chip, make a 12-dimensional hypercube of chips",
         claimed=12,
         measured=lambda: (65536 // 16).bit_length() - 1,
         measures=False,

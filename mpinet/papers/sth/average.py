@@ -60,8 +60,6 @@ SUMS = [
 
 @claim(
     "STH-T2-general",
-    statement="from every node of LST(m) 4 nodes are at distance 1, 8 each at 2..m-1, 7 at m and 4 "
-    "at m+1",
     claimed=of(lambda m: [[4, *[8] * (m - 2), 7, 4]]),
     grid=family("lst", range(2, 65)),
 )
@@ -76,7 +74,6 @@ claim_lemma_6 = section(place="lemma 6", tolerance=ROUNDING)
 
 @claim_lemma_6(
     "STH-L6-lst-node-average",
-    statement="the average distance from each node of LST(m) is m(4m+7)/(8m-1)",
     claimed=of(lambda m: dict.fromkeys(("least", "most"), m * (4 * m + 7) / (8 * m - 1))),
     grid=family("lst", range(2, 65)),
 )
@@ -89,16 +86,11 @@ def node_average(topology: str) -> dict[str, float]:
 
 LOOP_AVERAGE = claim_lemma_6(
     "STH-L6-lst-average",
-    statement="the average distance of LST(m) is m(4m+7)/(8m-1)^2",
     claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1) ** 2),
     grid=family("lst", range(2, 65)),
     measured=average,
     cause="averages",
-    corrected=Corrected(
-        "STH-C-lst-average",
-        "the average distance of LST(m) and of each of its nodes is m(4m+7)/(8m-1)",
-        claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1)),
-    ),
+    corrected=Corrected("STH-C-lst-average", claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1))),
 )
 
 
@@ -144,10 +136,7 @@ CUBE_AVERAGES = [
     cube_average_claim(
         "tq",
         Corrected(
-            "STH-C-tq-average",
-            "the average distance of the cube of definition 8 is "
-            "(8n 4^(n-2) - 4 3^(n-2) + 4) / (2^n (2^n - 1))",
-            claimed=of(lambda n: cube_distances(n) / (2**n * (2**n - 1))),
+            "STH-C-tq-average", claimed=of(lambda n: cube_distances(n) / (2**n * (2**n - 1)))
         ),
     ),
     cube_average_claim("cq"),
@@ -163,16 +152,12 @@ def mean_with_itself(topology: str) -> float:
 
 ADDITIVE = claim_lemma_6(
     "STH-L6-additive",
-    statement="the average distance of the product is the sum of the average distances of "
-    "LST(m) and of the cube",
     claimed=lambda topology: sum(map(average, factors(topology))),
     grid=SMALL,
     measured=average,
     cause="averages",
     corrected=Corrected(
         "STH-C-additive",
-        "the mean distance of the product, with a node's distance to itself counted, is the sum of "
-        "the mean distances of LST(m) and of the cube",
         claimed=lambda topology: sum(map(mean_with_itself, factors(topology))),
         measured=mean_with_itself,
     ),
@@ -196,12 +181,7 @@ def sth_average_claim(kind: str, corrected: Corrected | None = None) -> Claim:
 STH_AVERAGES = [
     sth_average_claim(
         "tq",
-        Corrected(
-            "STH-C-sth-average-tq",
-            "the average distance of STH(m,n) with the cube of definition 8 is N/(N-1) times "
-            "the sum of (4m+7)/8 and of the cube's mean distance, a node's to itself counted",
-            claimed=of(sth_average),
-        ),
+        Corrected("STH-C-sth-average-tq", claimed=of(sth_average)),
     ),
     sth_average_claim("cq"),
     sth_average_claim("hkv"),

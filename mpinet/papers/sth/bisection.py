@@ -131,8 +131,6 @@ STH_WIDTH = width_claim(
     cause="widths",
     corrected=Corrected(
         "STH-C-sth-width",
-        "the bisection width of STH(m,n) is at most 2^n times the width of LST(m): 8 2^n for m = "
-        "2, 10 2^n from m = 3 on",
         relation="<=",
         claimed=of(lambda m, n: loop_width(m) * 2**n),
         measured=product_cut,
@@ -142,8 +140,6 @@ STH_WIDTH = width_claim(
 
 @claim(
     "STH-L5-forms",
-    statement="(12m-4) 2^(n-1) = (3m-1) 2^(n+1) = (3N-8) 2^(n-2), where N is the number of nodes "
-    "of LST(m)",
     claimed=of(lambda m, n: [(12 * m - 4) * 2 ** (n - 1)] * 2),
     grid=sths("m=2..8, n=2..9", range(2, 9), ["tq"], range(10)),
     measures=False,

@@ -19,7 +19,6 @@ from mpinet.papers.sweeps import reached
 
 HYPERCUBE = claim(
     "STH-D7-hypercube",
-    statement="Q_n has 2^n nodes, all of degree n, n 2^(n-1) links and diameter n",
     claimed=of(
         lambda n: {"nodes": 2**n, "degree": n, "links": n * 2 ** (n - 1), "diameter": n},
     ),
@@ -31,14 +30,12 @@ claim_introduction = section(place="introduction")
 
 GROWTH = claim_introduction(
     "STH-I-growth",
-    statement="Q_9 and Q_10 have 512 and 1024 nodes",
     claimed={"Q_9": 512, "Q_10": 1024},
     measured=lambda: {"Q_9": reached("hypercube:9"), "Q_10": reached("hypercube:10")},
 )
 
 CUBE_CONNECTED_CYCLES = claim_introduction(
     "STH-I-ccc",
-    statement="CCC(n) has n 2^n nodes, all of degree 3",
     claimed=of(lambda n: {"nodes": n * 2**n, "degree": 3}),
     grid=family("ccc", range(3, 9)),
     measured=properties("nodes", "degree"),
@@ -46,7 +43,6 @@ CUBE_CONNECTED_CYCLES = claim_introduction(
 
 HEXCELL_DIAMETER = claim_introduction(
     "STH-I-hx-diameter",
-    statement="a Hex-Cell of N = 6d^2 nodes has the diameter 4 sqrt(N/6) - 1",
     claimed=of(lambda d: 4 * sqrt(6 * d * d / 6) - 1),
     grid=HEXCELLS,
     measured=diameter,
@@ -69,17 +65,11 @@ LARGE = [
 ]
 
 HEXCELL_DEGREE = claim_introduction(
-    "STH-I-hx-degree",
-    statement="the degree of a Hex-Cell is 3 at most",
-    relation="<=",
-    claimed=3,
-    grid=HEXCELLS,
-    measured=degree,
+    "STH-I-hx-degree", relation="<=", claimed=3, grid=HEXCELLS, measured=degree
 )
 
 HEXCELL_IRREGULAR = claim_introduction(
     "STH-I-hx-irregular",
-    statement="a Hex-Cell of two or more levels is neither regular nor vertex-symmetric",
     relation="all",
     grid=family("hexcell", range(2, 9), "Hex-Cell, 2..8 levels"),
     measured=lambda topology: (
@@ -90,7 +80,6 @@ HEXCELL_IRREGULAR = claim_introduction(
 
 TWISTED_DEGREE = claim(
     "STH-D8-degree",
-    statement="TQ_n has 2^n nodes, all of degree n: the twist changes no degree",
     claimed=of(lambda n: {"nodes": 2**n, "degree": n}),
     grid=family("tq", range(2, 11)),
     measured=properties("nodes", "degree"),
@@ -98,7 +87,6 @@ TWISTED_DEGREE = claim(
 
 TWISTED_DIAMETER = claim(
     "STH-D8-diameter",
-    statement="the diameter of TQ_n, n >= 3, is n-1",
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(3, 12)),
     measured=diameter,
@@ -106,26 +94,15 @@ TWISTED_DIAMETER = claim(
 
 TWISTED_SQUARE = claim(
     "STH-D8-diameter-n2",
-    statement="the diameter of TQ_n is n-1 also at n = 2",
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(2, 3), "tq, n=2"),
     measured=diameter,
     cause="n2",
-    corrected=Corrected(
-        "STH-C-tq-diameter-n2",
-        "the diameter of TQ_2 is 2",
-        claimed=2,
-    ),
+    corrected=Corrected("STH-C-tq-diameter-n2", claimed=2),
 )
 
 
-@claim(
-    "STH-D8-any-4-cycle",
-    statement="whichever 4-cycle and pair of its opposite links is twisted, the result is the same "
-    "network up to the nodes' numbers",
-    relation="iso",
-    grid=family("tq", range(2, 5)),
-)
+@claim("STH-D8-any-4-cycle", relation="iso", grid=family("tq", range(2, 5)))
 def any_4_cycle(topology: str) -> Measured:
     """Twist each pair of opposite links of each 4-cycle of the hypercube, and compare."""
     twisted = to_graph(topology)
@@ -147,23 +124,16 @@ def any_4_cycle(topology: str) -> Measured:
 
 claim_section_3 = section(place="section 3", grid=family("lst", range(2, 65)))
 
-LOOP_SIZE = claim_section_3(
-    "STH-S3-lst-size",
-    statement="LST(m) has 8m nodes",
-    claimed=of(lambda m: 8 * m),
-    measured=reached,
-)
+LOOP_SIZE = claim_section_3("STH-S3-lst-size", claimed=of(lambda m: 8 * m), measured=reached)
 
 LOOP_DEGREE = claim_section_3(
     "STH-S3-lst-degree",
-    statement="all nodes of LST(m) have degree 4, and it has 16m links",
     claimed=of(lambda m: {"degree": 4, "links": 16 * m}),
     measured=properties("degree", "links"),
 )
 
 LOOP_SYMMETRIC = claim(
     "STH-S3-lst-symmetric",
-    statement="LST(m) is vertex-symmetric",
     relation="all",
     grid=family("lst", range(2, 33)),
     measured=measure.vertex_transitive,
@@ -178,14 +148,12 @@ LEA_SIZE = unsettled(
 
 FIGURE_1 = claim(
     "STH-F1-lst3",
-    statement="LST(3) has 24 nodes and 48 links",
     claimed={"nodes": 24, "links": 48},
     measured=partial(properties("nodes", "links"), "lst:3"),
 )
 
 FIGURE_2 = claim(
     "STH-F2-sth23",
-    statement="STH(2,3) has 128 nodes, all of degree 7, and 448 links",
     claimed={"nodes": 128, "degree": 7, "links": 448},
     measured=partial(properties("nodes", "degree", "links"), "sth:2,3"),
 )
@@ -193,8 +161,6 @@ FIGURE_2 = claim(
 
 @claim(
     "STH-S3-product",
-    statement="STH(m,n) has the links of the Cartesian product, no others: 2^n copies of LST(m) "
-    "and 8m copies of the cube",
     claimed=of(lambda m, n: {"LST copies": 2**n, "cube copies": 8 * m, "other links": 0}),
     grid=sths("m=2..4, n<=5, every kind", (2, 3, 4), KINDS, range(6)).quick(up_to(256)),
 )

@@ -98,7 +98,6 @@ def hexcell_diameter(topology: str) -> int:
 
 DEGREES = claim(
     "STH-S-degree7",
-    statement="with a cube of 7 dimensions, DLH has degree 10 and STH degree 11",
     claimed={"DLH": 10, "STH": 11},
     measured=lambda: {"DLH": common_degree("dlh:2,7"), "STH": common_degree("sth:2,7")},
 )
@@ -168,7 +167,6 @@ PAIRS = [
 
 PRINTED_AVERAGE = claim(
     "STH-S-average-printed",
-    statement="table 7 prints smaller average distances of STH than of DLH",
     relation="<",
     claimed=lambda nodes: TABLE_7[nodes]["average"][0],
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
@@ -274,8 +272,6 @@ def cube_load(cube: str) -> int:
 AVERAGE_CONSTANT = claim(
     "STH-S-average-constant",
     note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
-    statement="STH's average distance remains almost constant, close to 3: within 25 percent, as "
-    "the printed ones are",
     relation="~",
     claimed=3,
     tolerance=0.25,
@@ -283,12 +279,7 @@ AVERAGE_CONSTANT = claim(
     cost=_network_cost,
     measured=average,
     cause="averages",
-    corrected=Corrected(
-        "STH-C-average-grows",
-        "STH's average distance is at least m/2 hops: it grows as m does",
-        relation=">=",
-        claimed=of(lambda m, n: m / 2),
-    ),
+    corrected=Corrected("STH-C-average-grows", relation=">=", claimed=of(lambda m, n: m / 2)),
 )
 
 
@@ -321,8 +312,6 @@ AVERAGES_GROW = [
 DENSITY_CONSTANT = claim(
     "STH-S-density-sth",
     note="STH has the cube of definition 8; the claim also fails with a crossed cube.",
-    statement="STH's traffic density is constant, close to 0.65: within 5 percent, as the printed "
-    "ones are",
     relation="~",
     claimed=0.65,
     tolerance=0.05,
@@ -335,7 +324,6 @@ DENSITY_CONSTANT = claim(
 HYPERCUBE_DENSITY = claim(
     "STH-S-density-hc",
     place="discussion, traffic density",
-    statement="the hypercube's traffic density is almost constant, close to 1: within 1 percent",
     relation="~",
     claimed=1,
     tolerance=0.01,
@@ -382,9 +370,6 @@ SCALABILITY = [
 
 AT_PAR = claim(
     "STH-S-scal-par",
-    statement="STH's scalability is at par with the scalability of DLH and Hex-Cell: at every "
-    "deviation of "
-    "table 8 its share of the sizes 1..50000 is less than one percent point below theirs",
     relation="<",
     claimed=1,
     reading='"at par" is within a percent point.',
@@ -396,19 +381,12 @@ AT_PAR = claim(
 )
 
 TWISTED_SCALABILITY = claim(
-    "STH-S-scal-tq55",
-    statement="TQ offers at most 55 percent of the sizes 1..50000 with a deviation of less than 20 "
-    "percent",
-    relation="<=",
-    claimed=55,
-    measured=lambda: available("tq", 20) / 500,
+    "STH-S-scal-tq55", relation="<=", claimed=55, measured=lambda: available("tq", 20) / 500
 )
 
 
 @claim(
     "STH-S-broadcast-lowest",
-    statement="both bounds of broadcast costs are lower for STH than for DLH and Hex-Cell, at "
-    "measured diameters: the differences are negative",
     relation="<",
     note=f"{STANDS_IN} {ONE_TO_ALL}",
     claimed={"one-to-all": 0, "all-to-all": 0},
@@ -452,8 +430,6 @@ def _smaller_cube(topology: str, kind: str) -> str:
 
 @claim(
     "STH-S-most-fault-tolerant",
-    statement="STH is the most fault tolerant: more nodes have to fail until it is in pieces than "
-    "in DLH with the same cube and as many nodes, and than the 3 neighbours of a Hex-Cell's node",
     relation=">",
     claimed=of(lambda m, n: max(connectivity(f"dlh:{2 * m},{n}"), 3)),
     grid=networks("m=2..4, n=2..4", [sth(m, n) for n in (2, 3, 4) for m in (2, 3, 4)]).quick(
@@ -467,11 +443,7 @@ def survived_faults(topology: str) -> int:
 
 
 @claim(
-    "STH-S-constant-ports",
-    statement="STH grows without new ports: with the cube's dimension n its largest degree is the "
-    "same for every m",
-    claimed=lambda n: [n + 4],
-    grid=over("n=2..6, m=2..9", n=range(2, 7)),
+    "STH-S-constant-ports", claimed=lambda n: [n + 4], grid=over("n=2..6, m=2..9", n=range(2, 7))
 )
 def ports_as_it_grows(n: int) -> list[int]:
     """Return the occurring degrees of all nodes, for every m."""

@@ -42,8 +42,6 @@ claim_lemma_7 = section(place="lemma 7")
 
 @claim_lemma_7(
     "STH-L7-xu",
-    statement="D_(k1+k2) of a product of a k1-connected and a k2-connected network is at most "
-    "D_k1 + D_k2 + 1 of the factors (STH(2,2))",
     relation="<=",
     claimed=_sum_and_one,
     grid=networks("STH(2,2), all removals", [sth(2, 2)]),
@@ -61,34 +59,20 @@ def connectivity(topology: str) -> Measured:
 
 
 LOOP_CONNECTIVITY = claim_lemma_7(
-    "STH-L7-lst-connectivity",
-    statement="LST(m) is 4-connected: 4 is the least number of nodes that separate others",
-    claimed=4,
-    grid=family("lst", range(2, 9)),
-    measured=connectivity,
+    "STH-L7-lst-connectivity", claimed=4, grid=family("lst", range(2, 9)), measured=connectivity
 )
 
 LOOP_FAULTS = claim_lemma_7(
     "STH-L7-lst-fault-diameter",
-    statement="the 3-fault diameter D_4 of LST(m) is m+2",
     claimed=of(lambda m: m + 2),
     grid=family("lst", range(2, 17)),
     measured=lambda topology: fault_diameter(topology, 3),
-    corrected=Corrected(
-        "STH-C-lst-fault-diameter",
-        "the 3-fault diameter D_4 of LST(m) is m+3",
-        claimed=of(lambda m: m + 3),
-    ),
+    corrected=Corrected("STH-C-lst-fault-diameter", claimed=of(lambda m: m + 3)),
     cause="faults",
 )
 
 CUBE_CONNECTIVITY = claim_lemma_7(
-    "STH-L7-tq-connectivity",
-    statement="the cube of n dimensions (every kind) is n-connected: n is the least number of "
-    "nodes that separate others, or leave one alone",
-    claimed=of(lambda n: n),
-    grid=CUBES,
-    measured=connectivity,
+    "STH-L7-tq-connectivity", claimed=of(lambda n: n), grid=CUBES, measured=connectivity
 )
 
 
@@ -119,9 +103,7 @@ CUBE_FAULTS = [
     cube_faults(
         "tq",
         corrected=Corrected(
-            "STH-C-tq-fault-diameter-tq",
-            "the (n-1)-fault diameter D_n of the cube of definition 8 is n+1, but 3 for n = 3",
-            claimed=of(lambda n: 3 if n == 3 else n + 1),
+            "STH-C-tq-fault-diameter-tq", claimed=of(lambda n: 3 if n == 3 else n + 1)
         ),
     ),
     cube_faults(
@@ -141,7 +123,6 @@ CUBE_FAULTS = [
 
 STH_CONNECTIVITY = claim_lemma_7(
     "STH-L7-sth-connectivity",
-    statement="STH(m,n) is (n+4)-connected: n+4 is the least number of nodes that separate others",
     claimed=of(lambda m, n: n + 4),
     grid=networks(
         "the smallest, every kind",

@@ -112,7 +112,6 @@ printed_widths = partial(printed_cells, table=TABLE_6, column="width", series=WI
 
 @claim(
     "STH-F7",
-    statement="the series of bisection widths (DLH, STH), as in table 6, equal the networks' own",
     claimed=printed_widths,
     grid=rows(sth_of).quick(up_to(1024)),
     cost=lambda topology: 10,
@@ -129,8 +128,6 @@ def widths(topology: str) -> dict[str, float]:
 
 PERCENTAGES = claim(
     "STH-F8",
-    statement="the series of percentages of available sizes, as in table 8, equal the "
-    "percentages of the families' networks",
     claimed=lambda psi: {
         FAMILIES[family][0]: cell[1]
         for family, cell in zip(WITH_SINGLE_LINK, TABLE_8[psi], strict=True)

@@ -20,25 +20,14 @@ from mpinet.papers.sweeps import reached
 from mpinet.papers.witness import first_pair
 
 NODES = claim(
-    "STH-L1-nodes",
-    statement="STH(m,n) has m 2^(n+3) nodes",
-    claimed=of(lambda m, n: m * 2 ** (n + 3)),
-    grid=SMALL,
-    measured=reached,
+    "STH-L1-nodes", claimed=of(lambda m, n: m * 2 ** (n + 3)), grid=SMALL, measured=reached
 )
 
-DEGREE = claim(
-    "STH-L2-degree",
-    statement="all nodes of STH(m,n) have degree n+4",
-    claimed=of(lambda m, n: n + 4),
-    grid=SMALL,
-    measured=common_degree,
-)
+DEGREE = claim("STH-L2-degree", claimed=of(lambda m, n: n + 4), grid=SMALL, measured=common_degree)
 
 
 LOOP_EXAMPLES = claim(
     "STH-L3-lst-examples",
-    statement="the diameters of LST(2), LST(3) and LST(4) are 3, 4 and 5",
     claimed={"LST(2)": 3, "LST(3)": 4, "LST(4)": 5},
     note="Corrected text: the third is printed LST(5), which has the diameter 6.",
     measured=lambda: {f"LST({m})": extent(f"lst:{m}").diameter for m in (2, 3, 4)},
@@ -46,7 +35,6 @@ LOOP_EXAMPLES = claim(
 
 LOOP_DIAMETER = claim(
     "STH-L3-lst-diameter",
-    statement="the diameter of LST(m) is m+1",
     claimed=of(lambda m: m + 1),
     grid=family("lst", range(2, 129)).quick(up_to(512)),
     measured=diameter,
@@ -71,11 +59,7 @@ CUBE_DIAMETERS = [
         "tq",
         cause="cube",
         fails_where=beyond(4),
-        corrected=Corrected(
-            "STH-C-tq-diameter",
-            "the diameter of the cube of definition 8 is n-1, but 2 for n = 2",
-            claimed=of(twisted_diameter),
-        ),
+        corrected=Corrected("STH-C-tq-diameter", claimed=of(twisted_diameter)),
     ),
     cube_diameter_claim("cq"),
     cube_diameter_claim("hkv"),
@@ -101,9 +85,7 @@ STH_DIAMETERS = [
         cause="cube",
         fails_where=beyond(4),
         corrected=Corrected(
-            "STH-C-sth-diameter-tq",
-            "the diameter of STH(m,n) with the cube of definition 8 is m+n, but m+3 for n=2",
-            claimed=of(lambda m, n: sth_diameter_by_kind("tq", m, n)),
+            "STH-C-sth-diameter-tq", claimed=of(lambda m, n: sth_diameter_by_kind("tq", m, n))
         ),
     ),
     sth_diameter_claim("cq"),
@@ -112,7 +94,6 @@ STH_DIAMETERS = [
 
 SUM = claim(
     "STH-L3-sum",
-    statement="the diameter of the product is the sum of the diameters of LST(m) and of the cube",
     claimed=lambda topology: sum(extent(factor).diameter for factor in factors(topology)),
     grid=SMALL,
     measured=diameter,
@@ -121,8 +102,6 @@ SUM = claim(
 
 @claim(
     "STH-L3-antipodal",
-    statement="two nodes are as far apart as the diameter if and only if their parts in LST(m) "
-    "are, and their parts in the cube are",
     relation="iff",
     grid=networks(
         "STH(2,3) and (3,4) by definition 8, (2,4) crossed, (2,5) HKV",
@@ -142,11 +121,7 @@ def antipodal(topology: str) -> Measured:
 claim_lemma_4 = section(place="lemma 4", relation="all")
 
 
-@claim_lemma_4(
-    "STH-L4-regular",
-    statement="all nodes of STH(m,n) have the same degree",
-    grid=SMALL,
-)
+@claim_lemma_4("STH-L4-regular", grid=SMALL)
 def regular(topology: str) -> Measured:
     """Return whether all degrees are equal; the witness counts the nodes by degree."""
     found = degrees(topology)
@@ -164,7 +139,6 @@ def transitive(topology: str) -> Measured:
 any_permutation = claim_lemma_4(
     "STH-L4-permutation",
     place="proof of lemma 4",
-    statement="any permutation of the nodes of LST(m) maps edges to edges: the exchange of 0 and 1",
     grid=family("lst", range(2, 9)),
     measured=of(lambda m: measure.is_automorphism(f"lst:{m}", [1, 0, *range(2, 8 * m)])),
     cause="permutation",
@@ -194,12 +168,7 @@ CUBES_TRANSITIVE = [
 
 
 @claim_lemma_4(
-    "STH-L4-tq-cayley",
-    statement="TQ_n is a Cayley graph: automorphisms that take each node to every other by exactly "
-    "one of them make a group",
-    grid=family("tq", (3, 4)),
-    cause="symmetry",
-    fails_where=beyond(3),
+    "STH-L4-tq-cayley", grid=family("tq", (3, 4)), cause="symmetry", fails_where=beyond(3)
 )
 def cayley(topology: str) -> Measured:
     """Search for regular subgroups, with up to three generators, of the automorphism group."""

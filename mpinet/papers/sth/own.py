@@ -44,8 +44,6 @@ claim_beyond = section(place=BEYOND)
 
 LOOP_BROADCAST = claim_beyond(
     "STH-X-lst-broadcast",
-    statement="the one-port broadcast along the chords of LST(m) takes m+2 steps and informs every "
-    "node once",
     claimed=of(lambda m: m + 2),
     grid=family("lst", range(2, 65)).quick(up_to(256)),
     measured=lambda topology: worst_broadcast(open_topology(topology), "chords"),
@@ -54,8 +52,6 @@ LOOP_BROADCAST = claim_beyond(
 
 @claim_beyond(
     "STH-X-cube-broadcast",
-    statement="the one-port broadcast over a cube's dimensions takes n steps for every kind and "
-    "source (n > 7: 16 sources) and informs every node once",
     claimed=of(lambda n: n),
     grid=networks("every kind and q, n<=14", _cubes(14)).quick(of(lambda n: n <= 5)),
     cost=of(lambda n: 1 + 2**n / 4000),
@@ -68,8 +64,6 @@ def cube_broadcast(topology: str) -> Measured:
 
 STH_BROADCAST = claim_beyond(
     "STH-X-sth-broadcast",
-    statement="the one-port broadcast in two phases takes m+n+2 steps in STH(m,n) and informs "
-    "every node once",
     claimed=of(lambda m, n: m + n + 2),
     grid=sths("m=2..4, n<=5, every kind, 16 sources", (2, 3, 4), KINDS, range(6)).quick(up_to(128)),
     measured=lambda topology: worst_broadcast(open_topology(topology), "twophase"),
@@ -87,8 +81,6 @@ def dead_nodes(topology: str) -> list[list[int]]:
 
 DETOURS = claim_beyond(
     "STH-X-detour",
-    statement="with n+3 dead nodes, routing `detour` delivers every message between live nodes of "
-    "STH(m,n), in at most 8 hops more than without the faults",
     relation="<=",
     claimed={LOST: 0, LONGEST: 8},
     grid=FAULTY.quick(up_to(64)),
@@ -98,8 +90,6 @@ DETOURS = claim_beyond(
 
 @claim_beyond(
     "STH-X-faulty-broadcast",
-    statement="with n+3 dead nodes, a flood informs all live nodes of STH(m,n) within m+n+2 steps, "
-    "lemma 7's fault diameter",
     relation="<=",
     claimed=of(lambda m, n: {"uninformed": 0, "steps": m + n + 2}),
     grid=FAULTY.quick(up_to(64)),
@@ -116,8 +106,6 @@ def faulty_broadcast(topology: str) -> dict[str, int]:
 
 @claim_beyond(
     "STH-X-parts",
-    statement="ASCEND in all LST copies (all TQ copies) of STH(m,n) at the same time takes as many "
-    "steps as in one copy alone",
     claimed=lambda topology, part: (
         ascend.run(Machine(factors(topology)[part == "tq"]), "sum").steps
     ),
@@ -131,7 +119,6 @@ def parts_at_once(topology: str, part: str) -> int | str:
 
 @claim_beyond(
     "STH-X-lst-optimal-route",
-    statement="the stateless rule of LST(m) takes as many hops as the distance, for all pairs",
     claimed=0,
     grid=family("lst", range(2, 8), "LST(m), m=2..7, all pairs"),
 )
@@ -143,10 +130,7 @@ def optimal_route(topology: str) -> Measured:
 
 
 @claim_beyond(
-    "STH-X-cube-distance",
-    statement="the distances in the cubes (every kind and q) equal the closed forms for all pairs",
-    claimed=0,
-    grid=networks("every kind and q, n<=8, all pairs", _cubes(8)),
+    "STH-X-cube-distance", claimed=0, grid=networks("every kind and q, n<=8, all pairs", _cubes(8))
 )
 def cube_distance(topology: str) -> Measured:
     """Return the number of pairs whose distance by floods differs from the closed form."""

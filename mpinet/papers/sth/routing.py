@@ -42,25 +42,14 @@ def candidate_walks(topology: str, source: int, target: int, hops: int) -> list[
     return walks
 
 
-@claim(
-    "STH-R-lst-example",
-    statement="in LST(3) a message from 2 to 19 follows the first candidate 2, 22, 21, 20, 19, of "
-    "length 4",
-    claimed={"route": "2 22 21 20 19", "splength": 4},
-)
+@claim("STH-R-lst-example", claimed={"route": "2 22 21 20 19", "splength": 4})
 def loop_example() -> dict[str, object]:
     """Return the example's route, walked hop by hop."""
     route = measure.walk("lst:3", 2, 19, "paper")
     return {"route": " ".join(map(str, route)), "splength": len(route) - 1}
 
 
-@claim(
-    "STH-R-lst-example-shortest",
-    statement="the selected list K1 from 2 to 19 in LST(3) is a shortest path: no hop more than "
-    "the distance",
-    claimed=0,
-    cause="routing",
-)
+@claim("STH-R-lst-example-shortest", claimed=0, cause="routing")
 def selected_list() -> Measured:
     """Return the hops of the selected list beyond the distance, with a shortest path."""
     route, best = (measure.walk("lst:3", 2, 19, way) for way in ("paper", "optimal"))
@@ -103,12 +92,7 @@ TABLE_3 = [
 claim_routing = section(place="routing", grid=LOOPS)
 
 
-@claim_routing(
-    "STH-R-terminates",
-    statement="the paper's routing in LST(m) ends at the destination, over links, for all pairs, "
-    "and its header lists as many ports as the message makes hops",
-    relation="all",
-)
+@claim_routing("STH-R-terminates", relation="all")
 def terminates(topology: str) -> Measured:
     """Send a message between all pairs, and check the headers."""
     network = open_topology(topology)
@@ -127,13 +111,7 @@ def terminates(topology: str) -> Measured:
     return Measured(True)
 
 
-@claim_routing(
-    "STH-R-shortest",
-    statement="the paper's routing in LST(m) takes a shortest path between all pairs: no hop more "
-    "than the distance",
-    claimed=0,
-    cause="routing",
-)
+@claim_routing("STH-R-shortest", claimed=0, cause="routing")
 def shortest(topology: str) -> Measured:
     """Return the largest excess of a route's hops over the distance."""
     distances = measure.distance_matrix(topology)
@@ -153,17 +131,12 @@ def longest(topology: str, routing: str) -> Measured:
 
 OPTIMAL = claim_routing(
     "STH-R-optimal",
-    statement="the paper's routing is optimal: no route in LST(m) is longer than the diameter m+1",
     relation="<=",
     claimed=lambda topology: numbers(topology)[0] + 1,
     measured=lambda topology: longest(topology, "paper"),
     reading='"optimal" by itself: no route is longer than the diameter.',
     cause="routing",
-    corrected=Corrected(
-        "STH-C-routes",
-        "the longest route of the paper's routing in LST(m) has 4m-2 hops",
-        claimed=lambda topology: 4 * numbers(topology)[0] - 2,
-    ),
+    corrected=Corrected("STH-C-routes", claimed=lambda topology: 4 * numbers(topology)[0] - 2),
 )
 
 
@@ -184,8 +157,6 @@ ORDER_NETWORKS = [
 
 ORDER = claim_routing(
     "STH-R-order",
-    statement="the paper's routing takes O(m+n) hops in the worst case: at most 4m in LST(m), at "
-    "most n in the cube, at most 4m+n in STH(m,n)",
     relation="<=",
     claimed=_linear,
     grid=networks(
@@ -202,8 +173,6 @@ ORDER = claim_routing(
 
 @claim(
     "STH-R-sth-example",
-    statement="in STH(3,3), of 192 nodes, a message from (2,6) to (19,3) first goes to (19,6) by "
-    "the route of LST, then stays in the cube",
     claimed={
         "nodes": 192,
         "LST part": "(2,6) (22,6) (21,6) (20,6) (19,6)",
@@ -262,8 +231,6 @@ def worst_broadcast(network: Topology, algorithm: str, most: int = SOURCES) -> M
 
 @claim(
     "STH-B-two-phase",
-    statement="the two phases, the source's LST, then all cubes at once, inform every node exactly "
-    "once (16 sources; N-1 messages, all informed)",
     relation="all",
     grid=sths("m=2..4, n<=5, every kind, 16 sources", (2, 3, 4), KINDS, range(6)).quick(up_to(128)),
 )

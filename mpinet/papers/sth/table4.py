@@ -135,12 +135,7 @@ CELLS = [
         lambda i: 6 * (2 * i - 1),
         cause="hexcell",
         fails_where=SEVERAL_LEVELS,
-        corrected=Corrected(
-            "STH-C-nodes-hx",
-            "a Hex-Cell of i levels has 6i^2 nodes",
-            claimed=of(lambda i: 6 * i * i),
-            measured=reached,
-        ),
+        corrected=Corrected("STH-C-nodes-hx", claimed=of(lambda i: 6 * i * i), measured=reached),
     ),
     _cell("nodes-sth", reached, "STH(m,n) has m 2^(n+3) nodes", lambda m, n: m * 2 ** (n + 3)),
     _cell("degree-dlh", common_degree, "DLH(m,n) is regular of degree 3+n", lambda m, n: 3 + n),
@@ -155,10 +150,7 @@ CELLS = [
         cause="hexcell",
         fails_where=SEVERAL_LEVELS,
         corrected=Corrected(
-            "STH-C-diameter-hx",
-            "its diameter is 4i-1",
-            claimed=of(lambda i: 4 * i - 1),
-            measured=diameter,
+            "STH-C-diameter-hx", claimed=of(lambda i: 4 * i - 1), measured=diameter
         ),
     ),
     *_of_kinds(
@@ -169,7 +161,6 @@ CELLS = [
         _of_twisted_cube(
             Corrected(
                 "STH-C-diameter-sth-tq",
-                "in table 4 STH(m,n) with the cube of definition 8 has diameter m+n, m+3 for n=2",
                 claimed=of(partial(sth_diameter_by_kind, "tq")),
                 measured=diameter,
             )
@@ -202,10 +193,7 @@ CELLS = [
         grid=family("hexcell", range(2, 9), "Hex-Cell, 2..8 levels"),
         cause="hexcell",
         corrected=Corrected(
-            "STH-C-cf-hx",
-            "its cost factor (degree times diameter) is 3(4i-1), i >= 2",
-            claimed=of(lambda i: 3 * (4 * i - 1)),
-            measured=cost_factor,
+            "STH-C-cf-hx", claimed=of(lambda i: 3 * (4 * i - 1)), measured=cost_factor
         ),
     ),
     *_of_kinds(
@@ -242,10 +230,7 @@ CELLS = [
         cause="hexcell",
         fails_where=SEVERAL_LEVELS,
         corrected=Corrected(
-            "STH-C-cost-hx",
-            "its cost (links times diameter) is (9i^2-3i)(4i-1)",
-            claimed=of(lambda i: (9 * i * i - 3 * i) * (4 * i - 1)),
-            measured=cost,
+            "STH-C-cost-hx", claimed=of(lambda i: (9 * i * i - 3 * i) * (4 * i - 1)), measured=cost
         ),
     ),
     *_of_kinds(
@@ -256,8 +241,6 @@ CELLS = [
         _of_twisted_cube(
             Corrected(
                 "STH-C-cost-sth-tq",
-                "STH(m,n) with the cube of definition 8 has m 2^(n+2) (4+n) links, and that times "
-                "its diameter, m+n, or m+3 for n = 2, as its cost",
                 claimed=of(
                     lambda m, n: sth_diameter_by_kind("tq", m, n) * m * 2 ** (n + 2) * (4 + n)
                 ),
@@ -286,7 +269,6 @@ CELLS = [
     ),
     claim(
         "STH-I-hx-width",
-        statement="a Hex-Cell's bisection width is too low: less than the square root of its N",
         relation="<",
         claimed=lambda topology: sqrt(size_of(topology)),
         grid=HEXCELLS.quick(of(lambda i: i <= SHALLOW)),

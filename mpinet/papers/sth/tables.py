@@ -120,7 +120,6 @@ STH_ROWS = [
 
 @claim(
     "STH-T5-hx",
-    statement="the row's cells of Hex-Cell equal the values of a Hex-Cell of N nodes",
     relation="exists",
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
     note="No Hex-Cell has so many nodes: 6 d^2 = 2^k has no solution.",
@@ -222,8 +221,6 @@ def _costs(network: str, named: str, of_row: Callable[[int], str], cause: str = 
 
 PRINTED_BOUND = claim(
     "STH-T6-one-to-all-printed",
-    statement="the printed bound on one-to-all broadcasts, (sqrt(Ma/(bd)) - sqrt(D-1))^2, gives "
-    "table 6's numbers of DLH",
     claimed=lambda nodes: TABLE_6[nodes]["one-to-all"][0],
     tolerance=PRINTED,
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
@@ -252,7 +249,6 @@ TABLE_7_BY_FORMULAS = _by_formulas(
 
 DLH_DENSITY = claim(
     "STH-T7-dlh-densities",
-    statement="the row's density of DLH is its printed average distance times N/L",
     claimed=lambda nodes: TABLE_7[nodes]["density"][0],
     tolerance=PRINTED,
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),

@@ -10,8 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from mpinet.claims.ledger import PAPERS, ROOMS, claims_of, folder_of
-from mpinet.claims.quotation import Quotation, Quoted, place_text, quotation_of, read_quotations
+from mpinet.claims.ledger import PAPERS, ROOMS, claims_in, claims_of, folder_of
+from mpinet.claims.quotation import (
+    Quotation,
+    Quoted,
+    place_text,
+    quotation_of,
+    read_quotations,
+    read_statements,
+)
+from mpinet.errors import UsageError
 
 SCANS = Path(__file__).with_name("scans.csv")
 """The words of each quotation as the scanned text has them, with omissions as `` .. ``.
@@ -144,3 +152,21 @@ def test_the_first_quotation_that_names_a_claim_stands_behind_it():
     assert quotation_of("A-2", quoted).quotation == second
     assert quotation_of("B-1", quoted) is None
     assert first.place == "p. 4, line 7" and place_text("", 9) == "line 9"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_the_table_of_statements_has_a_row_for_each_claim_that_states_nothing(room):
+    said = read_statements(folder_of(room) / "statements.csv")
+    claims = {claim.id: claim for claim in claims_of(room)}
+    assert said.keys() <= claims.keys()
+    assert all(claims[id].statement == statement for id, statement in said.items())
+
+
+def test_a_claim_without_a_statement_is_refused(tmp_path):
+    file = tmp_path / "silent.py"
+    file.write_text(
+        "from mpinet.claims import claim\n"
+        "made = claim('X', relation='all', measured=lambda: True)\n"
+    )
+    with pytest.raises(UsageError, match="Claim X has no statement"):
+        claims_in(str(file))
