@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import pytest
 
 from mpinet.base.hashseed import hash_seed, start_again
 
 if TYPE_CHECKING:
+    from mpinet.mpi.debugging.plan import DebugPlan
     from mpinet.mpi.testing.team import CheckedTests, Team
 
 MARK = (
@@ -128,8 +129,9 @@ class TeamRunner:
             _require_room(place.processors)
             names = None if items is None else [_named(item) for item in items]
             words = self._config.invocation_params.args
-            checked = _checked(self._config)
-            self._team = Team(opened(place.network), [str(word) for word in words], names, checked)
+            network, arguments = opened(place.network), [str(word) for word in words]
+            checked, plan = _checked(self._config), _plan(self._config)
+            self._team = Team(network, arguments, names, checked, plan)
             self._where = place
             self._require_alike()
         return self._team
@@ -313,6 +315,27 @@ def _checked(config: pytest.Config) -> CheckedTests | None:
         return findings_text(errors) if errors else ""
 
     return CheckedTests(names, told)
+
+
+def _plan(config: pytest.Config) -> DebugPlan:
+    """Return the plan of the debugger, which takes the terminal from pytest at each prompt."""
+    from mpinet.mpi.debugging.plan import DebugPlan, ask_console
+    from mpinet.mpi.world.calls import running
+
+    capture: Any = config.pluginmanager.getplugin("capturemanager")
+
+    def ask(text: str, out: TextIO) -> str | None:
+        capture.suspend_global_capture(in_=True)
+        try:
+            return ask_console(text, sys.__stdout__ or out)
+        finally:
+            capture.resume_global_capture()
+
+    def quit() -> None:
+        running.turns.break_out(pytest.exit.Exception("Quitting debugger"))
+
+    stops = bool(config.getoption("usepdb", False))
+    return DebugPlan(stops_at_failures=stops, ask=ask, quit=quit, repeats=False)
 
 
 def _require_room(processors: int) -> None:

@@ -15,6 +15,7 @@ from mpinet.machine import Machine
 from mpinet.machine.transport import Local
 from mpinet.mpi.checks.findings import Finding, Findings
 from mpinet.mpi.checks.gathering import gathered_findings
+from mpinet.mpi.debugging.plan import DebugPlan
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.script import surroundings
 from mpinet.mpi.testing.member import MemberPlugin, TeamTest, live
@@ -66,6 +67,8 @@ class Team:
         Paths and node ids of the tests to collect (default: those among the arguments).
     checked : CheckedTests, optional
         Checks of the tests' MPI calls (default: no checks).
+    plan : DebugPlan, optional
+        Stops of the debugger (default: ``breakpoint()`` alone).
     """
 
     def __init__(
@@ -74,13 +77,14 @@ class Team:
         arguments: Sequence[str],
         names: list[str] | None,
         checked: CheckedTests | None = None,
+        plan: DebugPlan | None = None,
     ):
         self.members: list[MemberPlugin] = [MemberPlugin(self) for _ in range(topology.hosts)]
         """Member of each processor."""
         self.trouble: str = ""
         """Reason why the team cannot continue; empty if it can."""
         self._task: TeamTest | None = None
-        self._checked = checked
+        self._checked, self._plan = checked, plan
         self._arguments = list(arguments)
         self._names = names
         self._stack = ExitStack()
@@ -96,7 +100,7 @@ class Team:
         kept = sys.meta_path[:], sys.unraisablehook
         self._stack.enter_context(without_users())
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
-        world = Court(Machine(topology, "one", Local()), ScriptOptions(out=out))
+        world = Court(Machine(topology, "one", Local()), ScriptOptions(out=out, debug=self._plan))
         world.met = []
         if self._checked is not None:
             world.findings = Findings(self._checked.checks)
@@ -152,6 +156,7 @@ class Team:
         for member in self.members:
             member.reports = []
         self._task = task
+        self._world.debugger.is_quiet = False
         self._go_on()
         told = [member.reports for member in self.members]
         if not self.trouble and not any(one.failed for reports in told for one in reports):

@@ -153,7 +153,10 @@ EXECUTE: Callable[..., Any] = SourceFileLoader.exec_module
 CREATE_COMPILED: Callable[..., Any] = ExtensionFileLoader.create_module
 EXECUTE_COMPILED: Callable[..., Any] = ExtensionFileLoader.exec_module
 
-ADAPTED: dict[str, Callable[[ModuleType], None]] = {"asyncio": lambda _: watch_loops()}
+ADAPTED: dict[str, Callable[[ModuleType], None]] = {
+    "asyncio": lambda _: watch_loops(),
+    "pdb": lambda module: vars(module).update(set_trace=sys.breakpointhook),
+}
 """Functions that adapt a module loaded while processors run, by the module's name."""
 
 LOADS: set[CodeType] = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from typing import Any, TextIO
 
 from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.trees import TargetPattern
@@ -46,6 +46,8 @@ class ScriptOptions:
     """Step before which a processor fails, by processor."""
     checks: Iterable[str] | None = None
     """Checks of the MPI calls, from `mpinet.mpi.checks.rules.CHECKS`; None: no checks."""
+    debug: Any = None
+    """Plan of the debugger; None: only ``breakpoint()`` stops. Type: DebugPlan."""
     own: Iterable[str] = ()
     """Installed packages that every processor loads for itself, in addition to packages that reach
     mpi4py.
