@@ -20,12 +20,13 @@ from greenlet import GreenletExit, getcurrent
 
 from mpinet.errors import Deadlock, ProgramError, UsageError
 from mpinet.mpi.checks.bodies import CheckedBody
-from mpinet.mpi.debugging.messages import described, in_flight, queues
+from mpinet.mpi.debugging.messages import UNKNOWN, described, in_flight, places, queues
 from mpinet.mpi.debugging.plan import DebugPlan, Goal, Repeat
 from mpinet.mpi.world.callgroups import call_groups, groups_text
 from mpinet.mpi.world.events import Question
 from mpinet.mpi.world.failure import described as told
 from mpinet.mpi.world.failure import named
+from mpinet.mpi.world.message import BODY
 from mpinet.mpi.world.processor import Fiber, Processor, number_of
 from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
@@ -131,11 +132,25 @@ class Debugger:
     def require_goal(self) -> None:
         """Raise an error if the run has ended before its first stop (collective)."""
         goal = self.plan.goal
-        if goal is not None and self._world.machine.max(int(self._goal_left))[0]:
+        if goal is None:
+            return
+        # Only the rank of the processor notices that the line was reached.
+        is_here = not goal.file or self._target in self._world.turns.numbers
+        if self._world.machine.max(int(self._goal_left and is_here))[0]:
             raise UsageError(f"--until: the script ended before rank {self._target} was at {goal}.")
 
-    def _visit(self, number: int, text: str) -> None:
-        """Open a prompt for a processor outside of its turn, if this rank hosts the processor."""
+    def _visit(self, number: int, text: str, account: int = UNKNOWN) -> None:
+        """Open a prompt for a processor outside of its turn, if this rank hosts the processor.
+
+        Parameters
+        ----------
+        number : int
+            The processor.
+        text : str
+            Text to show before the stack.
+        account : int
+            Number of an account whose line follows the text.
+        """
         turns = self._world.turns
         if number not in turns.numbers:
             return
@@ -152,7 +167,8 @@ class Debugger:
             turns.runnable.remove(processor)
 
         def work() -> None:
-            self.session(processor).visit(frame, None, text)
+            place = "" if account == UNKNOWN else self.ask("place", str(account))
+            self.session(processor).visit(frame, None, text + place)
             if held:
                 turns.runnable.append(processor)
 
@@ -221,6 +237,10 @@ class Debugger:
         """Return the messages that are sent and not received."""
         return in_flight(self._world)
 
+    def _place(self, number: int, text: str, first: bool) -> str:
+        """Return the line of an account of any rank, as the end of a sentence."""
+        return f", sent by {places(self._world, [int(text)])[int(text)]}"
+
     def _queues(self, number: int, text: str, first: bool) -> str:
         """Return posted receives and unexpected messages of a processor."""
         asked = int(text) if text else number
@@ -288,7 +308,8 @@ class Debugger:
                 number = numbers[slot]
                 if number in self._awaiting:
                     self._awaiting.discard(number)
-                    self._visit(number, f"--Message-- {described(self._world, message)}")
+                    account = getattr(message[BODY], "account", UNKNOWN)
+                    self._visit(number, f"--Message-- {described(self._world, message)}", account)
         self._note_step()
 
     def _idle(self, idle: Any, steps: int) -> None:

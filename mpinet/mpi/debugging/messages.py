@@ -68,7 +68,7 @@ def in_flight(world: World) -> str:
     for node, key, account, born, receiver in keys:
         if key in transit.bodies:
             state = f"at processor {node}"
-            what = _what(world, transit.bodies[key])
+            what = described(world, transit.bodies[key])
             own.append(OpenMessage(receiver, born, what, account, state))
     found = [OpenMessage(*row) for rows in gathered(transport, own) for row in rows]
     lines = _lines(world, sorted(found))
@@ -89,12 +89,12 @@ def queues(world: World, number: int) -> str:
     return str(agreed(world.machine.transport, "\n".join([*heading, *unexpected]))) + "\n"
 
 
-def described(world: World, message: Message) -> str:
-    """Return a message of this rank, with the line of its sender if that line is known here."""
-    account = getattr(message[BODY], "account", UNKNOWN)
-    places = world.accounts.places([account])
-    by = f", sent by {places[account]}" if account in places else ""
-    return f"{_what(world, message)}{by}"
+def places(world: World, wanted: Iterable[int]) -> dict[int, str]:
+    """Return call and line of accounts of all ranks, by number (collective)."""
+    transport, found = world.machine.transport, dict[int, str]()
+    for rows in gathered(transport, [*world.accounts.places(agreed(transport, [*wanted])).items()]):
+        found.update((number, said) for number, said in rows)
+    return dict(agreed(transport, [*found.items()]))
 
 
 def _queued(world: World, processor: Processor) -> tuple[list[str], list[OpenMessage]]:
@@ -121,7 +121,7 @@ def _leaving(world: World) -> Iterator[OpenMessage]:
     """Yield the messages that enter the machine in the next step."""
     now = world.transit.now
     for _, receiver, account, message in zip(*world.mail.outbox.columns, strict=True):
-        yield OpenMessage(receiver, now, _what(world, message), account, "about to leave")
+        yield OpenMessage(receiver, now, described(world, message), account, "about to leave")
 
 
 def _unexpected(world: World) -> Iterator[OpenMessage]:
@@ -135,11 +135,13 @@ def _arrived(world: World, processor: Processor) -> Iterator[OpenMessage]:
     """Yield the unexpected messages of a processor, in the order of arrival."""
     for message in processor.unexpected or ():
         account = getattr(message[BODY], "account", UNKNOWN)
-        yield OpenMessage(processor.id, -1, _what(world, message), account, "arrived, not received")
+        yield OpenMessage(
+            processor.id, -1, described(world, message), account, "arrived, not received"
+        )
 
 
-def _what(world: World, message: Message) -> str:
-    """Return sender, tag and size of a message."""
+def described(world: World, message: Message) -> str:
+    """Return sender, tag and size of a message of this rank."""
     context, source, tag, body, _ = message
     sender = body.serial[0] if isinstance(body, CheckedBody) else source
     if context % PARTS != PAIRS:
@@ -155,13 +157,10 @@ def _among(world: World, context: int) -> str:
 
 def _lines(world: World, messages: Iterable[OpenMessage]) -> list[str]:
     """Return a line for each message, with its sender's line (collective)."""
-    transport, listed = world.machine.transport, list(messages)
-    wanted = agreed(transport, sorted({one.account for one in listed[:SHOWN]}))
-    places: dict[int, str] = {}
-    for rows in gathered(transport, [*world.accounts.places(wanted).items()]):
-        places.update((number, said) for number, said in rows)
+    listed = list(messages)
+    found = places(world, sorted({one.account for one in listed[:SHOWN]}))
     rest = [f"  .. and {len(listed) - SHOWN} more"] if len(listed) > SHOWN else []
-    return [*(_line(one, places) for one in listed[:SHOWN]), *rest]
+    return [*(_line(one, found) for one in listed[:SHOWN]), *rest]
 
 
 def _line(one: OpenMessage, places: dict[int, Any]) -> str:

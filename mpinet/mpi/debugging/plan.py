@@ -94,6 +94,8 @@ class DebugPlan:
     """Lines typed so far."""
     known: list[TypedLine] = field(default_factory=list)
     """Lines of the earlier run that are still to be repeated."""
+    expected: tuple[int, int] | None = None
+    """Processor and step of the stop that a repeated run has to reach, if known."""
     stops: list[int] = field(default_factory=list)
     """Number of lines typed before each stop."""
 
@@ -121,6 +123,8 @@ class DebugPlan:
                 self.lines.append(known)
                 return known.text
             self.known.clear()
+            self.expected = -1, -1
+        if self.is_repeating and self.expected not in (None, (processor, step)):
             text = DIVERGED + text
         self.is_repeating = False
         if self.hush is not None:
@@ -145,8 +149,10 @@ class DebugPlan:
         if step is not None:
             self.known = [line for line in self.lines if line.step < step]
             self.again = Goal(processor, step) if step else None
+            self.expected = None
         elif len(self.stops) > 1:
             self.known = self.lines[: self.stops[-2]]
+            self.expected = self.lines[self.stops[-2]][:2]
         else:
             return "this is the first stop; back STEP repeats the run up to a step"
         self.is_repeating = True

@@ -132,6 +132,13 @@ class Session(Pdb):
         goes_on = self.stopframe is self.botframe and self.stoplineno == -1
         self._is_traced = frame is not None and (not goes_on or bool(self.breaks))
 
+    def dispatch_call(self, frame: FrameType, arg: None) -> Any:
+        """Trace no function that the emulator calls while the user steps."""
+        is_inner = frame.f_back is not None and is_own(frame.f_back)
+        if is_inner and frame.f_code.co_name != "<module>" and not self.break_anywhere(frame):
+            return None
+        return super().dispatch_call(frame, arg)
+
     def interaction(self, frame: FrameType | None, traceback: Any) -> None:
         """Read and execute commands at a stop."""
         self._debugger.reached(self._number)

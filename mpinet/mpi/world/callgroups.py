@@ -37,10 +37,10 @@ class CallGroup(NamedTuple):
     """File of the line, independent of its folder; empty without a line."""
     line: int
     """The line; 0 without a line."""
-    place: str
-    """File and line for users; empty without a line."""
     chain: tuple[str, ...]
     """Names of the functions on the stack, outermost first."""
+    place: str
+    """File and line for users; empty without a line."""
     intervals: Intervals
     """Numbers of the processors."""
 
@@ -86,20 +86,23 @@ def call_groups(
     for processor in living:
         own.setdefault(_state(processor), []).append(number_of(processor))
     if numbers_ended := list(ended):
-        own[ENDED, "", 0, "", ()] = numbers_ended
+        own["", ENDED, "", 0, ()] = numbers_ended
     # Each rank sends intervals. A million processors in a single call are one row.
     rows = [[*state, intervals(members)] for state, members in own.items()]
+    places: dict[tuple[Any, ...], str] = {}
     found: dict[tuple[Any, ...], list[int]] = {}
     for every in gathered(transport, rows):
-        for *words, chain, parts in every:
-            members = found.setdefault((*words, tuple(chain)), [])
+        for place, *words, chain, parts in every:
+            # The path of a file may differ between hosts, but its name in results does not.
+            state = *words, tuple(chain)
+            places.setdefault(state, place)
             for first, last in parts:
-                members.extend(range(first, last + 1))
-    groups = [[*state, intervals(sorted(members))] for state, members in found.items()]
+                found.setdefault(state, []).extend(range(first, last + 1))
+    groups = [[*state, places[state], intervals(sorted(found[state]))] for state in found]
     whole = agreed(transport, sorted(groups, key=lambda group: group[-1]))
     return [
-        CallGroup(call, file, line, place, tuple(chain), [(first, last) for first, last in parts])
-        for call, file, line, place, chain, parts in whole
+        CallGroup(call, file, line, tuple(chain), place, [(first, last) for first, last in parts])
+        for call, file, line, chain, place, parts in whole
     ]
 
 
@@ -128,20 +131,21 @@ def numbers(parts: Intervals) -> str:
 
 
 def _state(processor: Processor) -> tuple[Any, ...]:
-    """Return call, file, line, place and functions of a blocked processor."""
-    frames = list(frames_outside(processor.thread.gr_frame)) if processor.thread else []
-    chain = _chain(frame.f_code.co_qualname for frame in frames if module_of(frame) not in RUNNERS)
+    """Return place, call, file, line and functions of a blocked processor."""
+    inside = frames_outside(processor.thread.gr_frame) if processor.thread else ()
+    frames = [frame for frame in inside if module_of(frame) not in RUNNERS]
+    chain = _chain(frame.f_code.co_qualname for frame in frames)
     account = processor.account
     if isinstance(processor.awaited, Question):
         kind = "stopped"
     elif account is not None:
-        return account.kind, account.file, account.line, account.place, chain
+        return account.place, account.kind, account.file, account.line, chain
     else:
         kind = ""
     if not frames:
-        return kind, "", 0, "", chain
+        return "", kind, "", 0, chain
     file, line = shown(frames[0].f_code.co_filename), frames[0].f_lineno
-    return kind, file, line, f"{file}:{line}", chain
+    return f"{file}:{line}", kind, file, line, chain
 
 
 def _chain(names: Iterable[str]) -> tuple[str, ...]:
