@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple, TextIO
 
+from mpinet.base.launched import is_launched
 from mpinet.mpi.world.replacing import replaced
 
 Ask = Callable[[str, TextIO], str | None]
@@ -65,7 +67,9 @@ def ask_console(text: str, out: TextIO) -> str | None:
     out.write(prompt)
     out.flush()
     line = "" if typing is None or typing.closed else typing.readline()
-    out.write(line if line.endswith("\n") else f"{line}\n")
+    # A terminal shows the typed line itself, also in front of a launcher.
+    if not (line and is_launched()) or "MPINET_ECHO" in os.environ:
+        out.write(line if line.endswith("\n") else f"{line}\n")
     return line or None
 
 
