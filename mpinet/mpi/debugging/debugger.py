@@ -118,10 +118,11 @@ class Debugger:
         if not self.plan.stops_at_failures or self.is_quiet or self._stuck_at == now:
             return False
         self._stuck_at = now
-        waiting = [part for group in error.waiting for part in group["intervals"]]
         target = self._target
-        if not any(first <= target <= last for first, last in waiting):
-            target = min(first for first, _ in waiting)
+        waiting = [part for group in error.waiting for part in group["intervals"]]
+        in_calls = [group["intervals"][0][0] for group in error.waiting if group["call"]]
+        if not any(first <= target <= last for first, last in waiting) or self.plan.quit:
+            target = min(in_calls or [first for first, _ in waiting])
         self._visit(target, str(error))
         return True
 

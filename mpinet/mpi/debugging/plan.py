@@ -64,12 +64,14 @@ def ask_console(text: str, out: TextIO) -> str | None:
                 return input(prompt) + "\n"
             except EOFError:
                 return ""
-    out.write(prompt)
+    # Launchers pass on complete lines only, and a terminal in front of a launcher shows typed lines.
+    shows = "MPINET_ECHO" in os.environ or not is_launched()
+    out.write(prompt if shows else f"{prompt.rstrip()}\n")
     out.flush()
     line = "" if typing is None or typing.closed else typing.readline()
-    # A terminal shows the typed line itself, also in front of a launcher.
-    if not (line and is_launched()) or "MPINET_ECHO" in os.environ:
+    if shows:
         out.write(line if line.endswith("\n") else f"{line}\n")
+    out.flush()
     return line or None
 
 

@@ -130,6 +130,8 @@ class TeamRunner:
             names = None if items is None else [_named(item) for item in items]
             words = self._config.invocation_params.args
             network, arguments = opened(place.network), [str(word) for word in words]
+            if self._config.option.capture == "fd":  # descriptors belong to the whole process
+                arguments.insert(0, "--capture=sys")
             checked, plan = _checked(self._config), _plan(self._config)
             self._team = Team(network, arguments, names, checked, plan)
             self._where = place
@@ -322,14 +324,18 @@ def _plan(config: pytest.Config) -> DebugPlan:
     from mpinet.mpi.debugging.plan import DebugPlan, ask_console
     from mpinet.mpi.world.calls import running
 
-    capture: Any = config.pluginmanager.getplugin("capturemanager")
+    plugins: Any = config.pluginmanager
+    capture = plugins.getplugin("capturemanager")
 
     def ask(text: str, out: TextIO) -> str | None:
         capture.suspend_global_capture(in_=True)
+        plugins.getplugin("terminalreporter").ensure_newline()
         try:
             return ask_console(text, sys.__stdout__ or out)
         finally:
+            # Between the tests of the host's session, capture is suspended, except of the input.
             capture.resume_global_capture()
+            capture.suspend_global_capture()
 
     def quit() -> None:
         running.turns.break_out(pytest.exit.Exception("Quitting debugger"))
