@@ -9,7 +9,6 @@ import subprocess
 import sys
 import termios
 import time
-from pathlib import Path
 from textwrap import dedent
 
 import pytest
@@ -144,7 +143,7 @@ REFUSED = {
     "--until rank:9,hang.py:7": "--until: there is no rank 9, only 0..3.",
     "--until rank:1,hang.py:5": "--until: line 5 of hang.py holds no code; line 6 does.",
     "--until rank:1,none.py:5": "none.py cannot be read",
-    "--until rank:1,hang.py:10": "--until: the script ended before rank 1 was at line 10 of hang.py",
+    "--until rank:1,hang.py:10": "script ended before rank 1 was at line 10 of hang.py",
     "--until 70": "--until: the script ended before rank 0 was at step 70.",
 }
 

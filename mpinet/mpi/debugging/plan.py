@@ -64,7 +64,7 @@ def ask_console(text: str, out: TextIO) -> str | None:
                 return input(prompt) + "\n"
             except EOFError:
                 return ""
-    # Launchers pass on complete lines only, and a terminal in front of a launcher shows typed lines.
+    # Launchers pass on complete lines only. A terminal in front of a launcher shows typed lines.
     shows = "MPINET_ECHO" in os.environ or not is_launched()
     out.write(prompt if shows else f"{prompt.rstrip()}\n")
     out.flush()
