@@ -78,6 +78,7 @@ class Session(Pdb):
         self._debugger, self._number = debugger, number
         self._dialog: Any = Dialog(debugger)
         self._is_traced = False
+        self._goal = ""
         streams = {"stdin": self._dialog, "stdout": self._dialog}
         super().__init__(**streams, skip=SKIPPED, nosigint=True)
         self.prompt = f"(Pdb {number}) "
@@ -114,6 +115,7 @@ class Session(Pdb):
         """Stop once at a line of a file."""
         self.reset()
         self.set_break(file, line, temporary=True)
+        self._goal = str(Breakpoint.next - 1)
         self.botframe = sys._getframe(1)
         self.set_continue()
         sys.settrace(self.trace_dispatch)
@@ -218,6 +220,15 @@ class Session(Pdb):
         if not line:
             raise EOFError
         return str(line).rstrip("\n")
+
+    def do_clear(self, arg: str) -> None:
+        """Clear breakpoints: ``cl(ear) [number ..]``."""
+        if arg and arg == self._goal:  # the first stop, which the user has not set
+            self.clear_bpbynumber(arg)
+        else:
+            super().do_clear(arg)
+
+    do_cl = do_clear
 
     def _is_number(self, arg: str) -> bool:
         """Return whether an argument is missing or a number; report anything else."""
