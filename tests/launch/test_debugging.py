@@ -4,12 +4,15 @@ import fcntl
 import os
 import pty
 import re
+import runpy
 import select
+import shlex
 import subprocess
 import sys
 import termios
 import time
 from textwrap import dedent
+from types import SimpleNamespace
 
 import pytest
 from launch.conftest import CHECKOUT, TIME_LIMIT
@@ -208,3 +211,21 @@ def test_pytest_pdb_stops_at_the_failing_processor_and_at_a_deadlock(tmp_path):
 def test_quit_ends_the_session_of_pytest(tmp_path):
     status, screen = pytest_in_terminal(tmp_path, ["q"], "--pdb")
     assert status == 2 and "Quitting debugger" in screen and "INTERNALERROR" not in screen
+
+
+SHARED = SimpleNamespace(**runpy.run_path(str(CHECKOUT / "docs/_extensions/pagecommands.py")))
+TUTORIAL = (CHECKOUT / "docs/tutorials/hangs.md").read_text()
+SESSIONS = re.findall(r"^```text\n\$ mpinet (.+)\n((?:(?!```).*\n)*)```", TUTORIAL, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("words", "shown"), SESSIONS)
+def test_a_session_of_the_tutorial_is_what_a_terminal_shows(words, shown, tmp_path):
+    for name, text in SHARED.files_of(TUTORIAL).items():
+        (tmp_path / name).write_text(text)
+    lines = re.findall(r"^\(Pdb \d+\) (.*)$", shown, re.MULTILINE)
+    _, screen = in_terminal([MPINET, *shlex.split(words)], lines, tmp_path)
+    assert screen == shown
+
+
+def test_the_tutorial_has_both_sessions():
+    assert len(SESSIONS) == 2
