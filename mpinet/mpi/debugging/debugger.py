@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from types import FrameType, TracebackType
@@ -56,9 +56,10 @@ class Debugger:
         self.plan = plan
         self.is_quiet: bool = False
         """True if no failure stops in the debugger any more."""
+        self.awaiting: set[int] = set()
+        """Processors that stop when their next message arrives."""
         self._world = world
         self._sessions: dict[int, Session] = {}
-        self._awaiting: set[int] = set()
         self._has_hooks = False
         self._goal_left = plan.goal is not None
         self._again = plan.again
@@ -126,10 +127,6 @@ class Debugger:
         self._visit(target, str(error))
         return True
 
-    def await_message(self, number: int) -> None:
-        """Stop a processor when the next message arrives."""
-        self._awaiting.add(number)
-
     def require_goal(self) -> None:
         """Raise an error if the run has ended before its first stop (collective)."""
         goal = self.plan.goal
@@ -157,10 +154,8 @@ class Debugger:
             return
         processor = turns.processors[turns.numbers.index(number)]
         if processor is None:
-            self._world.machine.transport.fail(
-                UsageError(f"--until: processor {number} has ended before this step.")
-            )
-            return
+            why = UsageError(f"--until: processor {number} has ended before this step.")
+            return self._world.machine.transport.fail(why)
         frame = processor.thread.gr_frame if processor.thread else None
         # The processor stays where it is until the prompt ends, even if its message has arrived.
         held = processor in turns.runnable
@@ -269,19 +264,15 @@ class Debugger:
         if self._has_hooks:
             return
         self._has_hooks = True
-        turns, mail, exits = self._world.turns, self._world.mail, self._world.exits
-        transit, deliver, fail, end = self._world.transit, mail.deliver, exits.fail, exits.end
-        places: Mapping[str, tuple[Any, Callable[..., Any]]] = {
-            "sleep": (turns, partial(self._sleep, turns.sleep)),
-            "deliver": (mail, partial(self._deliver, deliver)),
-            "idle": (transit, partial(self._idle, transit.idle)),
-            "send": (mail, partial(self._send, mail.send)),
-            "send_standard": (mail, partial(self._send, mail.send_standard)),
-            "fail": (exits, partial(self._fail, fail)),
-            "end": (exits, partial(self._end, end)),
-        }
-        for name, (owner, function) in places.items():
-            setattr(owner, name, function)
+        world = self._world
+        for owner, names in (
+            (world.turns, ["sleep"]),
+            (world.mail, ["deliver", "send", "send_standard"]),
+            (world.transit, ["idle"]),
+            (world.exits, ["fail", "end"]),
+        ):
+            for name in names:
+                setattr(owner, name, partial(getattr(self, f"_{name}"), getattr(owner, name)))
 
     def _sleep(self, sleep: Callable[..., None], awaited: Any = None) -> None:
         """Trace functions belong to a thread: a processor takes its own away while it sleeps."""
@@ -303,14 +294,12 @@ class Debugger:
     def _deliver(self, deliver: Any, slots: list[int], messages: list[Any]) -> None:
         """Deliver messages, and stop processors that wait for their next message."""
         deliver(slots, messages)
-        if self._awaiting:
-            numbers = self._world.turns.numbers
-            for slot, message in zip(slots, messages, strict=True):
-                number = numbers[slot]
-                if number in self._awaiting:
-                    self._awaiting.discard(number)
-                    account = getattr(message[BODY], "account", UNKNOWN)
-                    self._visit(number, f"--Message-- {described(self._world, message)}", account)
+        for slot, message in zip(slots, messages, strict=True) if self.awaiting else ():
+            number = self._world.turns.numbers[slot]
+            if number in self.awaiting:
+                self.awaiting.discard(number)
+                account = getattr(message[BODY], "account", UNKNOWN)
+                self._visit(number, f"--Message-- {described(self._world, message)}", account)
         self._note_step()
 
     def _idle(self, idle: Any, steps: int) -> None:
@@ -334,6 +323,8 @@ class Debugger:
         if type(data) is bytes and scope.tags >= 0 and here.account is not None:
             data = CheckedBody.of(data, None, here.account.number, (here.id, 0))
         return send(scope, target, tag, data, *ack)
+
+    _send_standard = _send
 
     def _fail(self, fail: Any, processor: Processor, error: BaseException, step: int) -> None:
         """Stop at the failure of a processor before the run ends."""

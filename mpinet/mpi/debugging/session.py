@@ -184,7 +184,7 @@ class Session(Pdb):
 
     def do_next_message(self, arg: str) -> int:
         """Continue until the next message arrives at this processor: ``next-message``."""
-        self._debugger.await_message(self._number)
+        self._debugger.awaiting.add(self._number)
         self.set_continue()
         return 1
 
