@@ -109,7 +109,7 @@ class Deadlock(MpinetError):
     """Processors wait for messages, but no processor will send any more."""
 
     waiting: list[dict[str, Any]] = []  # noqa: RUF012  # replaced, never changed
-    """Of a script: the waiting processors, grouped by call, line and functions on the stack."""
+    """Waiting processors of a script, grouped by call, line and functions on the stack."""
 
 
 class Stalled(MpinetError):

@@ -9,13 +9,10 @@ from bdb import Breakpoint
 from contextlib import redirect_stderr, redirect_stdout
 from pdb import Pdb
 from types import FrameType, TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from mpinet.mpi.world.callgroups import RUNNERS
 from mpinet.mpi.world.failure import OWN, is_own, module_of
-
-if TYPE_CHECKING:
-    from mpinet.mpi.debugging.debugger import Debugger
 
 SKIPPED = [pattern for package in sorted(OWN | RUNNERS) for pattern in (package, f"{package}.*")]
 """Modules that ``step`` does not enter."""
@@ -32,7 +29,7 @@ class Dialog:
 
     encoding = "utf-8"
 
-    def __init__(self, debugger: Debugger):
+    def __init__(self, debugger: Any):
         self._debugger = debugger
         self._texts: list[str] = []
         self.is_first: bool = False
@@ -55,7 +52,7 @@ class Dialog:
     def readline(self) -> str:
         """Show the texts, and return the next line."""
         first, self.is_first = self.is_first, False
-        return self._debugger.ask("line", self.taken(), first)
+        return str(self._debugger.ask("line", self.taken(), first))
 
 
 class Session(Pdb):
@@ -71,7 +68,7 @@ class Session(Pdb):
 
     commands_resuming: ClassVar = [*Pdb.commands_resuming, "do_next_message", "do_back", "do_quit"]
 
-    def __init__(self, debugger: Debugger, number: int):
+    def __init__(self, debugger: Any, number: int):
         # Breakpoints are numbered in tables of the class. Each session has its own tables.
         Breakpoint.clearBreakpoints()
         self._tables: tuple[Any, ...] = ()
