@@ -337,10 +337,15 @@ lost() { # a host was lost, and the launcher may still wait for the host
 # not in the terminal's process group.
 typing=''
 case " $* " in *' exec '*' --pdb'[\ =]* | *' exec '*' --until'[\ =]*)
-  exec 8<&0
-  [ -t 8 ] || export MPINET_ECHO=1
+  { exec 8<&0; } 2>/dev/null || exec 8</dev/null
+  export MPINET_TYPED=pipe
+  [ ! -t 8 ] || MPINET_TYPED=terminal
   mkfifo "$own/typed" || refuse 1 "cannot write to $own"
-  cat <&8 >"$own/typed" 2>/dev/null &
+  # The launcher of Open MPI does not pass on the end of its input: a line with Ctrl-D marks the end.
+  {
+    while IFS= read -r line || [ -n "$line" ]; do printf '%s\n' "$line"; done
+    printf '\004\n'
+  } <&8 >"$own/typed" 2>/dev/null &
   typing=$! ;;
 esac
 

@@ -111,6 +111,8 @@ def test_ctrl_d_ends_the_run_and_ctrl_c_interrupts_it(hang):
     words = [MPINET, "exec", "--on", "ring:4", "--pdb", "2", "hang.py"]
     status, screen = in_terminal(words, ["\x04"], hang)
     assert status == 1 and "the debugger has ended the run" in screen
+    status, screen = in_terminal([MPINET, "launch", "-n", "2", *words[1:]], ["\x04"], hang)
+    assert status == 1 and "the debugger has ended the run" in screen
     status, screen = in_terminal(words, ["\x03"], hang)
     assert status == 130 and "Traceback" not in screen
 
@@ -125,17 +127,33 @@ def test_piped_commands_are_shown_in_the_transcript(hang, front):
     assert done.stdout.endswith("(Pdb 2) q\n") and done.returncode == 1
 
 
+FRONTS = [["exec"], ["launch", "-n", "2", "exec"]]
+
+
+@pytest.mark.parametrize("front", FRONTS)
 @pytest.mark.parametrize("input", [b"", b"n\n", None])
-def test_input_that_ends_or_is_closed_is_one_sentence(hang, input):
-    words = [MPINET, "exec", "--on", "ring:4", "--pdb", "2", "hang.py"]
+def test_input_that_ends_or_is_closed_is_one_sentence(hang, input, front):
+    words = [MPINET, *front, "--on", "ring:4", "--pdb", "2", "hang.py"]
     if input is None:
         words = ["bash", "-c", '"$@" <&-', "bash", *words]
     done = subprocess.run(words, input=input, cwd=hang, capture_output=True, timeout=TIME_LIMIT)
     assert done.returncode == 2
-    assert re.fullmatch(
-        rb"mpinet: Processor 2 waits in the debugger, but standard input has ended\. [^\n]+\n",
-        done.stderr,
+    sentence = (
+        rb"mpinet: Processor 2 waits in the debugger, but standard input has ended\. [^\n]+\n"
     )
+    assert re.match(sentence, done.stderr)
+    if front == ["exec"]:  # a launcher adds words of its own
+        assert re.fullmatch(sentence, done.stderr)
+
+
+def test_a_breakpoint_below_a_launcher_without_input_is_one_sentence(hang):
+    (hang / "hang.py").write_text("from mpi4py import MPI\nbreakpoint()\nMPI.Wtime()\n")
+    done = subprocess.run(
+        [MPINET, "launch", "-n", "2", "exec", "--on", "ring:4", "hang.py"],
+        stdin=subprocess.DEVNULL, cwd=hang, capture_output=True, text=True, timeout=TIME_LIMIT,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "mpinet: Processor 0 waits in the debugger" in done.stderr and "--pdb" in done.stderr
 
 
 REFUSED = {

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 NO_INPUT = (
     "Processor {} waits in the debugger, but standard input has ended. Type commands in a "
-    "terminal, or end piped commands with c (continue)."
+    "terminal, or end piped commands with c (continue); mpinet launch needs --pdb for this."
 )
 
 

@@ -47,6 +47,9 @@ class Repeat(Exception):
     """The run is to be repeated up to an earlier stop; raised on all ranks."""
 
 
+END = "\x04\n"
+"""Line with which `launching/run.sh` marks the end of its input."""
+
 DIVERGED = "*** The repeated run differs: the script is not deterministic.\n"
 
 
@@ -65,10 +68,15 @@ def ask_console(text: str, out: TextIO) -> str | None:
             except EOFError:
                 return ""
     # Launchers pass on complete lines only. A terminal in front of a launcher shows typed lines.
-    shows = "MPINET_ECHO" in os.environ or not is_launched()
+    front = os.environ.get("MPINET_TYPED", "")
+    shows = front == "pipe" or not is_launched()
     out.write(prompt if shows else f"{prompt.rstrip()}\n")
     out.flush()
-    line = "" if typing is None or typing.closed else typing.readline()
+    # `mpinet launch` passes on its input only if an option requests the debugger.
+    is_closed = typing is None or typing.closed or ("MPINET_RUN" in os.environ and not front)
+    line = "" if is_closed else typing.readline()
+    if line == END:
+        return "" if front == "terminal" else None
     if shows:
         out.write(line if line.endswith("\n") else f"{line}\n")
     out.flush()

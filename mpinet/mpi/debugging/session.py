@@ -9,7 +9,7 @@ from bdb import Breakpoint
 from contextlib import redirect_stderr, redirect_stdout
 from pdb import Pdb
 from types import FrameType, TracebackType
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from mpinet.mpi.world.callgroups import RUNNERS
 from mpinet.mpi.world.failure import OWN, is_own, module_of
@@ -76,7 +76,7 @@ class Session(Pdb):
         self._dialog: Any = Dialog(debugger)
         self._is_traced = False
         self._goal = ""
-        streams = {"stdin": self._dialog, "stdout": self._dialog}
+        streams: dict[str, Any] = {"stdin": self._dialog, "stdout": self._dialog}
         super().__init__(**streams, skip=SKIPPED, nosigint=True)
         self.prompt = f"(Pdb {number}) "
 
@@ -196,7 +196,7 @@ class Session(Pdb):
 
     do_run = do_restart
 
-    def do_quit(self, arg: str) -> NoReturn:
+    def do_quit(self, arg: str) -> None:
         """End the run: ``q(uit)``."""
         assert self.curframe is not None
         self._debugger.leave_run(self.curframe)
@@ -221,7 +221,7 @@ class Session(Pdb):
     def do_clear(self, arg: str) -> None:
         """Clear breakpoints: ``cl(ear) [number ..]``."""
         if arg and arg == self._goal:  # the first stop, which the user has not set
-            self.clear_bpbynumber(arg)
+            self.clear_bpbynumber(int(arg))
         else:
             super().do_clear(arg)
 
