@@ -344,3 +344,30 @@ def test_a_command_that_sends_the_missing_message_ends_a_deadlock(tmp_path):
         tmp_path, "ring:3", HANGS + "print(comm.rank)\n", lines, processor=1, stops_at_failures=True
     )
     assert error is None and len(shown) == 3 and sorted(said.split()) == ["0", "1", "2"]
+
+
+def test_many_intervals_functions_and_groups_are_shortened(tmp_path):
+    script = """
+    from mpi4py import MPI
+    comm = MPI.COMM_WORLD
+
+    def deep(depth):
+        return comm.recv(source=comm.rank) if depth == 0 else deep(depth - 1)
+
+    def outer(depth):
+        return deep(depth)
+
+    if comm.rank % 2:
+        outer(20)
+    lines = "\\n" * comm.rank + "comm.recv(source=comm.rank)"
+    exec(compile(lines, "lines.py", "exec"))
+    """
+    _, _, error = debugged(tmp_path, "complete:60", script, [])
+    odd = next(group for group in error.waiting if group["processors"] == 30)
+    assert odd["intervals"] == [[number, number] for number in range(1, 60, 2)]
+    assert odd["chain"] == ["outer", "deep"]
+    shown = ", ".join(str(number) for number in range(1, 25, 2))
+    assert re.search(rf"^  {shown} and 18 more: recv at \S+:5 via outer > deep$", str(error), re.M)
+    assert len(error.waiting) == 31 and str(error).endswith("\n  .. and 19 more lines")
+    even = [group["line"] for group in error.waiting if group["processors"] == 1]
+    assert even == [number + 1 for number in range(0, 60, 2)]
