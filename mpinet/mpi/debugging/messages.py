@@ -7,19 +7,7 @@ from typing import Any, NamedTuple
 
 from mpinet.mpi.checks.bodies import CheckedBody
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG
-from mpinet.mpi.world.contexts import (
-    AGREEMENTS,
-    COLLECTIVES,
-    GROUPS,
-    LEADERS,
-    NEIGHBORS,
-    ONE_SIDED,
-    PAIRS,
-    PARTS,
-    SELF,
-    WORLD,
-    constant_of,
-)
+from mpinet.mpi.world.contexts import COLLECTIVES, PAIRS, PARTS, SELF, WORLD, constant_of
 from mpinet.mpi.world.deadlock import said
 from mpinet.mpi.world.events import PostedReceive, awaited_by
 from mpinet.mpi.world.message import BODY, Message
@@ -32,13 +20,6 @@ SHOWN = 20
 
 UNKNOWN = -1
 """Account of a message whose sender's line is unknown."""
-
-PART_WORDS = {
-    **dict.fromkeys((COLLECTIVES, NEIGHBORS), "message of a collective"),
-    **dict.fromkeys((AGREEMENTS, GROUPS, LEADERS), "creation of a communicator"),
-    ONE_SIDED: "access to a window",
-}
-"""Names of messages that a call sends for itself, by the part of their context."""
 
 
 class OpenMessage(NamedTuple):
@@ -111,7 +92,7 @@ def _receive(world: World, receive: PostedReceive) -> str:
     """Describe a posted receive."""
     context, source, tag = receive.envelope
     if context % PARTS != PAIRS:
-        return f"{PART_WORDS.get(context % PARTS, 'internal message')} from rank {source}"
+        return f"{_part(context)} from rank {source}"
     sender = "any rank" if source == ANY_SOURCE else f"rank {source}"
     tagged = "any tag" if tag == ANY_TAG else f"tag {tag}"
     return f"from {sender} with {tagged}{_among(world, context)}"
@@ -145,8 +126,13 @@ def described(world: World, message: Message) -> str:
     context, source, tag, body, _ = message
     sender = body.serial[0] if isinstance(body, CheckedBody) else source
     if context % PARTS != PAIRS:
-        return f"{PART_WORDS.get(context % PARTS, 'internal message')} from rank {source}"
+        return f"{_part(context)} from rank {source}"
     return f"from {sender} with tag {tag}, {len(body)} bytes{_among(world, context)}"
+
+
+def _part(context: int) -> str:
+    """Return the name of messages that a call sends for itself."""
+    return "message of a collective" if context % PARTS == COLLECTIVES else "internal message"
 
 
 def _among(world: World, context: int) -> str:
