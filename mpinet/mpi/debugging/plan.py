@@ -73,8 +73,8 @@ def ask_console(text: str, out: TextIO) -> str | None:
     out.write(prompt if shows else f"{prompt.rstrip()}\n")
     out.flush()
     # `mpinet launch` passes on its input only if an option requests the debugger.
-    is_closed = typing is None or typing.closed or ("MPINET_RUN" in os.environ and not front)
-    line = "" if is_closed else typing.readline()
+    is_open = bool(front) or "MPINET_RUN" not in os.environ
+    line = "" if typing is None or typing.closed or not is_open else typing.readline()
     if line == END:
         return "" if front == "terminal" else None
     if shows:
