@@ -11,6 +11,9 @@ from typing import NamedTuple, TextIO
 from mpinet.base.launched import is_launched
 from mpinet.mpi.world.replacing import replaced
 
+OWN_INPUT, OWN_OUTPUT = sys.__stdin__, sys.__stdout__
+"""Streams of the process itself; scripts have other streams of the same names during a run."""
+
 Ask = Callable[[str, TextIO], str | None]
 """Shows a text, whose last line is a prompt, and returns the typed line; empty after Ctrl-D, None
 if the input has ended."""
@@ -58,11 +61,11 @@ def ask_console(text: str, out: TextIO) -> str | None:
     shown, _, prompt = text.rpartition("\n")
     if shown:
         out.write(f"{shown}\n")
-    typing = sys.__stdin__
-    if typing is not None and typing.isatty() and out.isatty() and sys.__stdout__ is not None:
+    typing = OWN_INPUT
+    if typing is not None and typing.isatty() and out.isatty() and OWN_OUTPUT is not None:
         out.flush()
         # `input` offers the editing of a line, but only on the process's own streams.
-        with replaced((sys, "stdin", typing), (sys, "stdout", sys.__stdout__)):
+        with replaced((sys, "stdin", typing), (sys, "stdout", OWN_OUTPUT)):
             try:
                 return input(prompt) + "\n"
             except EOFError:

@@ -407,7 +407,7 @@ def _checked(config: pytest.Config) -> CheckedTests | None:
 
 def _plan(config: pytest.Config) -> DebugPlan:
     """Return the plan of the debugger, which takes the terminal from pytest at each prompt."""
-    from mpinet.mpi.debugging.plan import DebugPlan, ask_console
+    from mpinet.mpi.debugging.plan import OWN_OUTPUT, DebugPlan, ask_console
     from mpinet.mpi.world.calls import running
 
     plugins: Any = config.pluginmanager
@@ -417,7 +417,7 @@ def _plan(config: pytest.Config) -> DebugPlan:
         capture.suspend_global_capture(in_=True)
         plugins.getplugin("terminalreporter").ensure_newline()
         try:
-            return ask_console(text, sys.__stdout__ or out)
+            return ask_console(text, OWN_OUTPUT or out)
         finally:
             # Between the tests of the host's session, capture is suspended, except of the input.
             capture.resume_global_capture()
