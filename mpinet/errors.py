@@ -4,6 +4,8 @@ The text of an error is a sentence for the user. The sentence states the given v
 values.
 """
 
+from typing import Any
+
 
 class MpinetError(Exception):
     """Base class of all errors of mpinet; the command line exits with `status`."""
@@ -105,6 +107,9 @@ class ProgramError(MpinetError):
 
 class Deadlock(MpinetError):
     """Processors wait for messages, but no processor will send any more."""
+
+    waiting: list[dict[str, Any]] = []  # noqa: RUF012  # replaced, never changed
+    """Waiting processors of a script, grouped by call, line and functions on the stack."""
 
 
 class Stalled(MpinetError):

@@ -209,7 +209,7 @@ class CommandSession:
                 kept.by(transport),
             ):
                 job.say, progress.command = progress.say, self._options.command
-                job.warn = self._warn
+                job.warn, job.hush = self._warn, progress.hide
                 progress.facts = lambda: {
                     "moving": transport.moving,
                     "checkpoint": kept.last(),

@@ -245,6 +245,12 @@ class ExecOptions(MachineOptions):
     ] = None
     """Installed packages that each processor loads separately, joined by commas; default: only
     packages that import mpi4py."""
+    pdb: Annotated[int | None, Typed(metavar="RANK"), In.SCRIPT] = None
+    """Debug this rank with Python's debugger: stop at its first line, at a failed rank, and at a
+    deadlock. Without the option, ``breakpoint()`` stops any rank."""
+    until: Annotated[str | None, Typed(metavar="STEP|rank:R,FILE:LINE"), In.SCRIPT] = None
+    """First stop of the debugger, instead of the first line: a step of the machine, or rank R at a
+    line of a file."""
     check: Annotated[bool, In.CHECKS] = False
     """Check all MPI calls against the rules of the standard: ``--check`` alone makes all checks,
     ``--check=LIST`` those of a list. The status is 3 if an error is found."""

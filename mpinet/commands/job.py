@@ -41,6 +41,10 @@ def _silent(text: str) -> None:
     """Ignore the text."""
 
 
+def _nothing() -> None:
+    """Do nothing."""
+
+
 def without_skipped(result: Any) -> Any:
     """Return a result without the skipped candidates, because no digest covers them."""
     if not isinstance(result, dict):
@@ -84,6 +88,8 @@ class Job:
     # argument.
     say: Callable[[str], None] = field(default_factory=lambda: _silent, init=False)
     """Prints a line next to the progress display."""
+    hush: Callable[[], None] = field(default_factory=lambda: _nothing, init=False)
+    """Hides the progress display, because a user types commands."""
     warn: Callable[[str], None] = field(default_factory=lambda: warnings.warn, init=False)
     """Prints a warning before or during the run."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -17,7 +17,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.options import (
     joined,
 )
-from mpinet.errors import UsageError
+from mpinet.errors import Deadlock, UsageError
 from mpinet.jobs.faults import failures_of
 from mpinet.jobs.machinejob import MachineJob, refuse_checkpoint
 from mpinet.jobs.opening import routing_of, topology_named
@@ -37,6 +37,7 @@ from mpinet.report.tables import fields
 
 if TYPE_CHECKING:
     from mpinet.mpi.checks.findings import Finding
+    from mpinet.mpi.debugging.plan import DebugPlan
     from mpinet.mpi.outcome import Conflicting, ScriptOutcome
     from mpinet.mpi.source import Source
     from mpinet.mpi.world.accounts import Account
@@ -93,7 +94,8 @@ def prepare(options: ExecOptions) -> Job:
         from mpinet.mpi.world.installed import require_own
 
         require_own(own)
-    return Exec(options, topology, source, arguments, places, failing, own, _checks(options))
+    plan = _plan(options, source, topology.hosts - options.spare, places)
+    return Exec(options, topology, source, arguments, places, failing, own, plan, _checks(options))
 
 
 def _checks(options: ExecOptions) -> list[str] | None:
@@ -140,6 +142,7 @@ class Exec(MachineJob):
     _places: Ints | None
     _failing: dict[int, int]
     _own: Sequence[str]
+    _plan: DebugPlan
     _checks: Sequence[str] | None = None
     _log: dict[int, Any] | None = None
 
@@ -149,11 +152,16 @@ class Exec(MachineJob):
 
         try:
             row = self._repeated(transport, watch)
+        except Deadlock as error:
+            self.told = {"waiting": error.waiting}
+            raise
         except CheckedEnd as ended:
             from mpinet.mpi.checks.told import findings_text
 
             rows = self._findings(ended.findings)
             self.told = {"findings": rows}
+            if isinstance(ended.error, Deadlock):
+                self.told["waiting"] = ended.error.waiting
             self._write_sarif(rows, transport)
             if rows:
                 ended.args = (f"{ended}\n{findings_text(rows)}",)
@@ -164,12 +172,20 @@ class Exec(MachineJob):
     def _repeated(self, transport: Local, watch: Watch) -> Row:
         """Run the script, and repeat the run if an option asks for this."""
         if self.options.repeat is None:
-            return self._played(transport, watch)
+            return self._until_end(transport, watch)
         from mpinet.jobs.repetition import repeated
 
         self._log = {}
         row = self._played(transport, watch)
         return row | {"repeated": repeated(self.options, self._log, transport)}
+
+    def _until_end(self, transport: Local, watch: Watch) -> Row:
+        """Run the script, again whenever the debugger goes back."""
+        from mpinet.mpi.debugging.plan import Repeat
+
+        while True:
+            with suppress(Repeat):
+                return self._played(transport, watch)
 
     def run_logged(self, transport: Local, log: dict[int, Any], out: TextIO) -> None:
         """Run the script once, and collect the calls of its processors (collective)."""
@@ -198,6 +214,7 @@ class Exec(MachineJob):
         from mpinet.programs.messages.writing import write_goal
 
         options = self.options
+        self._plan.hush = self.hush
         if options.arrivals == "all":
             most = MOST_ORDERS if options.most_orders is None else options.most_orders
 
@@ -260,6 +277,7 @@ class Exec(MachineJob):
             faults=self._failing,
             own=self._own,
             checks=self._checks,
+            debug=self._plan,
             log=self._log,
         )
         return run_script(self.make_machine(transport, watch), self._source, script)
@@ -414,6 +432,32 @@ def _conflict(conflict: Conflicting) -> Row:
 def _at(which: str, account: Account) -> Row:
     """Return the file and the line of one of two accesses."""
     return {f"{which}_file": account.file, f"{which}_line": account.line}
+
+
+def _plan(options: ExecOptions, source: Source, ranks: int, places: Ints | None) -> DebugPlan:
+    """Return the plan of the debugger.
+
+    Raises
+    ------
+    UsageError
+        A rank or a line does not exist, or an option does not apply with the debugger.
+    """
+    from mpinet.mpi.debugging.goals import goal_of
+    from mpinet.mpi.debugging.plan import DebugPlan
+
+    def processor(rank: int, option: str) -> int:
+        if not 0 <= rank < ranks:
+            raise UsageError(f"{option}: there is no rank {rank}, only 0..{ranks - 1}.")
+        return rank if places is None else int(places[rank])
+
+    stops = options.pdb is not None or options.until is not None
+    if stops and options.arrivals == "all":
+        raise UsageError("--arrivals all runs many orders: debug one, with --arrivals ORDER.")
+    goal = None if options.until is None else goal_of(options.until, source)
+    if goal is not None and goal.processor is not None:
+        goal = goal._replace(processor=processor(goal.processor, "--until"))
+    debugged = None if options.pdb is None else processor(options.pdb, "--pdb")
+    return DebugPlan(debugged, goal, stops_at_failures=stops)
 
 
 def _refuse_orders(options: ExecOptions) -> None:

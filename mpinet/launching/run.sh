@@ -116,7 +116,8 @@ own=$(mktemp -d "${TMPDIR:-/tmp}/mpinet-run-XXXXXXXXXX" 2>/dev/null) ||
   refuse 1 "cannot make a folder in ${TMPDIR:-/tmp}"
 MPINET_SHARED='' # an enclosing job's folder must not be used
 ended='' # stays empty if a signal such as SIGABRT ends this script: the job may still run then
-trap 'rm -rf -- "$own" ${MPINET_SHARED:+"$MPINET_SHARED"}; [ -z "$ended" ] || echo over 2>/dev/null >&9' EXIT
+trap 'rm -rf -- "$own" ${MPINET_SHARED:+"$MPINET_SHARED"}; [ -z "$ended" ] || echo over 2>/dev/null >&9
+  [ -z "${typing-}" ] || kill "$typing" 2>/dev/null' EXIT
 # Without room for their files in this folder, launchers die during their start, or of a bus error.
 [ -z "$mpirun" ] || printf '%131072s' '' 2>/dev/null >"$own/room" && : >"$own/room" ||
   refuse 1 "cannot write 128 KiB to ${TMPDIR:-/tmp}: free some space, or name another folder by TMPDIR"
@@ -332,6 +333,22 @@ lost() { # a host was lost, and the launcher may still wait for the host
   exit 1
 }
 
+# The debugger on rank 0 gets this script's input. The job cannot read a terminal itself, because it is
+# not in the terminal's process group.
+typing=''
+case " $* " in *' exec '*' --pdb'[\ =]* | *' exec '*' --until'[\ =]*)
+  { exec 8<&0; } 2>/dev/null || exec 8</dev/null
+  export MPINET_TYPED=pipe
+  [ ! -t 8 ] || MPINET_TYPED=terminal
+  mkfifo "$own/typed" || refuse 1 "cannot write to $own"
+  # The launcher of Open MPI does not pass on the end of its input: a line with Ctrl-D marks the end.
+  {
+    while IFS= read -r line || [ -n "$line" ]; do printf '%s\n' "$line"; done
+    printf '\004\n'
+  } <&8 >"$own/typed" 2>/dev/null &
+  typing=$! ;;
+esac
+
 start=("$program" "$@")
 [ -z "$mpirun" ] || start=("$mpirun" -n "$ranks" ${launcher_options[@]+"${launcher_options[@]}"} "${start[@]}")
 set -m # separate process groups: Ctrl-C reaches the job once, through end_job
@@ -343,9 +360,13 @@ if [ -n "$MPINET_PYTHON" ] && mkfifo "$own/alive" 2>/dev/null; then
   guardian=$!
   exec 9>"$own/alive" # open as long as this script lives
 fi
-# The job's input is empty but ends after half a second: MPICH's launcher dies of SIGPIPE if it passes
-# the end of its input to a command that has just ended, and commands like hostname end at once.
-"${start[@]}" < <(exec sleep 0.5 2>/dev/null 9>&-) 9>&- &
+if [ -n "$typing" ]; then
+  "${start[@]}" <"$own/typed" 8<&- 9>&- &
+else
+  # The job's input is empty but ends after half a second: MPICH's launcher dies of SIGPIPE if it passes
+  # the end of its input to a command that has just ended, and commands like hostname end at once.
+  "${start[@]}" < <(exec sleep 0.5 2>/dev/null 9>&-) 9>&- &
+fi
 job=$!
 printf '%s\n' "folder $own" ${MPINET_SHARED:+"folder $MPINET_SHARED"} "watch $job" 2>/dev/null >&9
 set +m

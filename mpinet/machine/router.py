@@ -300,6 +300,13 @@ class Router:
         return self._ledger.lost
 
     @property
+    def moving(self) -> Ints:
+        """Node and payload of each message in flight here. Shape (live, 1 + payload_words)."""
+        rows, begin = self._messages[: self.live], hop.WORDS + self.routing.words
+        payload = rows[:, begin : begin + self.payload_words]
+        return np.column_stack([rows[:, hop.PLACE] >> hop.LOW_BITS, payload])
+
+    @property
     def at_their_sources(self) -> Ints:
         """Nodes of this rank's messages that have not hopped yet, one node per message."""
         rows = self._messages[: self.live]

@@ -20,6 +20,7 @@ from mpinet.mpi.checks.findings import CheckedEnd, Findings
 from mpinet.mpi.checks.gathering import gathered_calls, gathered_findings
 from mpinet.mpi.checks.installing import checking
 from mpinet.mpi.communicators.spawning import LAUNCHES, Launch, adopt
+from mpinet.mpi.debugging.debugger import debugging
 from mpinet.mpi.environment import process_identity
 from mpinet.mpi.foreign import in_libraries
 from mpinet.mpi.module import emulated
@@ -107,6 +108,7 @@ def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
         world.mail.on_active(place, processor, partial(launched, processor))
     with surroundings(world, whole.folder):
         world.run(program)
+    world.debugger.require_goal()
     world.require_matching_collectives()
 
 
@@ -118,6 +120,7 @@ def _play(world: World, processor: Processor, whole: Source, arguments: Sequence
     if whole.package:
         import_module(whole.package)
     try:
+        world.debugger.begin(processor)
         # a function, because `exec` would lie on the stack that is copied whenever a processor
         # waits
         FunctionType(whole.code, main.__dict__)()
@@ -175,6 +178,7 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
         process_identity(world),
         in_libraries(),
         nullcontext() if world.findings is None else checking(world, world.findings),
+        debugging(world),
     ):
         yield
 

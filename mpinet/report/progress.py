@@ -117,6 +117,12 @@ class Progress:
         elif self._shown:
             _print(text)
 
+    def hide(self) -> None:
+        """Show no progress from now on."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._shown = False
+
     def update(
         self, done: int, total: int | None = None, step: int | None = None, doing: str = ""
     ) -> None:

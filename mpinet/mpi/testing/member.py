@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol
 
@@ -57,9 +58,12 @@ class MemberPlugin:
     @pytest.hookimpl(trylast=True)
     def pytest_configure(self, config: pytest.Config) -> None:
         """Remove the terminal reporter, because the host's session prints all output."""
-        reporter = config.pluginmanager.getplugin("terminalreporter")
-        if reporter is not None:
-            config.pluginmanager.unregister(reporter)
+        for name in ("terminalreporter", "pdbinvoke"):
+            plugin = config.pluginmanager.getplugin(name)
+            if plugin is not None:
+                config.pluginmanager.unregister(plugin)
+        if "pdb" in sys.modules:  # pytest's own function would stop in the host's session
+            sys.modules["pdb"].set_trace = running.world.debugger.break_at  # type: ignore[attr-defined]
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Record a collection report."""
@@ -72,6 +76,16 @@ class MemberPlugin:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Record the report on a phase of a test."""
         self.reports.append(report)
+
+    def pytest_exception_interact(
+        self, call: pytest.CallInfo[Any], report: pytest.TestReport
+    ) -> None:
+        """Open the debugger at the first failure of a test, if the options request it."""
+        debugger = running.world.debugger
+        if debugger.plan.stops_at_failures and call.excinfo is not None:
+            here = running.turns.current
+            text = f"\n{report.nodeid} fails on processor {here.id}:\n{report.longreprtext}"
+            debugger.mourn(here, call.excinfo.value, text)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import sys
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 import pytest
 
 from mpinet.base.hashseed import SEEDS, hash_seed, start_again
 
 if TYPE_CHECKING:
+    from mpinet.mpi.debugging.plan import DebugPlan
     from mpinet.mpi.testing.team import CheckedTests, Team
 
 MARK = (
@@ -170,6 +171,8 @@ class TeamRunner:
             words = [str(word) for word in self._config.invocation_params.args]
             if self._config.pluginmanager.hasplugin("pytest_cov"):
                 words.append("--no-cov")  # the host's session measures all processors
+            if self._config.option.capture == "fd":  # descriptors belong to the whole process
+                words.insert(0, "--capture=sys")
             checked = _checked(self._config)
             is_drawn = self._config.getoption("mpinet_arrivals") == "random"
             told = TeamOptions(
@@ -179,6 +182,7 @@ class TeamRunner:
                 self._eager(),
                 self._config.getoption("mpinet_seed", 0) if is_drawn else None,
                 self._config.get_terminal_writer(),
+                _plan(self._config),
             )
             self._team = Team(opened(place.network), told)
             self._where = place
@@ -399,6 +403,31 @@ def _checked(config: pytest.Config) -> CheckedTests | None:
         return findings_text(errors) if errors else ""
 
     return CheckedTests(names, told)
+
+
+def _plan(config: pytest.Config) -> DebugPlan:
+    """Return the plan of the debugger, which takes the terminal from pytest at each prompt."""
+    from mpinet.mpi.debugging.plan import OWN_OUTPUT, DebugPlan, ask_console
+    from mpinet.mpi.world.calls import running
+
+    plugins: Any = config.pluginmanager
+    capture = plugins.getplugin("capturemanager")
+
+    def ask(text: str, out: TextIO) -> str | None:
+        capture.suspend_global_capture(in_=True)
+        plugins.getplugin("terminalreporter").ensure_newline()
+        try:
+            return ask_console(text, OWN_OUTPUT or out)
+        finally:
+            # Between the tests of the host's session, capture is suspended, except of the input.
+            capture.resume_global_capture()
+            capture.suspend_global_capture()
+
+    def quit() -> None:
+        running.turns.break_out(pytest.exit.Exception("Quitting debugger"))
+
+    stops = bool(config.getoption("usepdb", False))
+    return DebugPlan(stops_at_failures=stops, ask=ask, quit=quit, repeats=False)
 
 
 def _require_room(processors: int) -> None:

@@ -17,6 +17,7 @@ from mpinet.machine import Machine
 from mpinet.machine.transport import Local
 from mpinet.mpi.checks.findings import Finding, Findings
 from mpinet.mpi.checks.gathering import gathered_findings
+from mpinet.mpi.debugging.plan import DebugPlan
 from mpinet.mpi.real import ANY_SOURCE
 from mpinet.mpi.script import surroundings
 from mpinet.mpi.testing.member import MemberPlugin, TeamTest, live
@@ -61,6 +62,8 @@ class TeamOptions(NamedTuple):
     """Seed for the order of messages at receives from any rank; None: the order of arrival."""
     writer: Any
     """Terminal writer for the session of processor 0."""
+    plan: DebugPlan
+    """Stops of the debugger."""
 
 
 class Court(World):
@@ -108,7 +111,9 @@ class Team:
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
         seed = self._options.seed
         arrivals = None if seed is None else SeededOrder(seed)
-        options = ScriptOptions(out=out, eager=self._options.eager, arrivals=arrivals)
+        options = ScriptOptions(
+            out=out, eager=self._options.eager, arrivals=arrivals, debug=self._options.plan
+        )
         world = Court(Machine(topology, "one", Local()), options)
         world.met = []
         if self._checked is not None:
@@ -170,6 +175,7 @@ class Team:
         for member in self.members:
             member.reports = []
         self._task = task
+        self._world.debugger.is_quiet = False
         mail, seed = self._world.mail, self._options.seed
         if isinstance(mail, ChoiceMail):  # each test has an order of its own, also by itself
             mail.orders = SeededOrder(f"{seed} {task.name}")

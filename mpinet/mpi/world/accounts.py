@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from types import CodeType, FrameType
@@ -128,6 +128,12 @@ class Accounts:
         account.code = frame.f_code
         self.accounts.append(account)
         return account
+
+    def places(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Return call and line of the accounts among `numbers` that this rank has opened."""
+        own = (number for number in numbers if number >= 0 and number % self._ranks == self._rank)
+        accounts = ((number, self.accounts[number // self._ranks]) for number in own)
+        return {number: f"{account.kind} at {account.place}" for number, account in accounts}
 
 
 Shares = Sequence[Sequence[Account]]

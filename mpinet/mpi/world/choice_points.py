@@ -115,6 +115,11 @@ class ChoiceMail(Mail):
         # quiescence.
         self._match_exact(here)
 
+    def posted_by(self, processor: Processor) -> list[PostedReceive]:
+        """Return the posted receives of a processor, in order, for the debugger."""
+        receives = (one.receive for one in self._open.get(processor.id, ()))
+        return [one for one in receives if one is not processor.awaited]
+
     def cancel(self, receive: PostedReceive) -> None:
         """Cancel a receive of the running processor that has not matched yet."""
         here = self._turns.current

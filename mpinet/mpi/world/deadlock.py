@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from mpinet.errors import Deadlock
 from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE
+from mpinet.mpi.world.callgroups import CallGroup, call_groups, groups_text
 from mpinet.mpi.world.contexts import PAIRS, PARTS, Contexts
 from mpinet.mpi.world.events import Answering, Event, PostedReceive, awaited_by
 from mpinet.mpi.world.failure import named
@@ -35,8 +37,8 @@ def explanation(
     here: Sequence[Processor],
     step: int,
     polling: int,
-) -> str:
-    """Return the reason why processors are blocked, the same text on every rank (collective).
+) -> Deadlock:
+    """Return the reason why processors are blocked, the same on every rank (collective).
 
     Parameters
     ----------
@@ -59,17 +61,30 @@ def explanation(
     # Tested first: mismatched collectives look like a cycle of receives. Reporting the cycle would
     # blame correct lines.
     different = differing(machine, contexts, calls, here)
+    groups = call_groups(machine.transport, here)
     if different:
         heading = _heading(step, int(np.count_nonzero(stuck)), polling, 0)
         text = f"{heading} They call collectives that do not match:"
-        return "\n".join([text, *different])
+        return _deadlock("\n".join([text, *different]), groups, len(different))
     waiting = {each.id: each for each in here}
     waits = {each.id: (_next(contexts, each, stuck), each.awaited is None) for each in here}
     chain, closed, total = found_chain(machine.transport, waits, _chain)
     heading = _heading(step, total, polling, len(chain) if closed else 0)
     shown = [one for one in chain[:SHOWN] if one in waiting]
     own = {one: _line(machine, contexts, waiting[one], stuck) for one in shown}
-    return described(machine.transport, heading, chain, own)
+    text = described(machine.transport, heading, chain, own)
+    return _deadlock(text, groups, min(len(chain), SHOWN))
+
+
+def _deadlock(text: str, groups: Sequence[CallGroup], lines: int) -> Deadlock:
+    """Return the error of a report; `lines` is the number of processors with their own line."""
+    # The groups add nothing if every processor has its line, and no function was called.
+    processors = sum(group.processors for group in groups)
+    if processors > lines or any(group.chain for group in groups):
+        text = f"{text}\nWaiting processors by line:\n{groups_text(groups)}"
+    error = Deadlock(text)
+    error.waiting = [group.row for group in groups]
+    return error
 
 
 def name_holders(
@@ -163,7 +178,7 @@ def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.
     if processor.awaited is None:
         return f"  processor {name}, {where}: polls{kind}{_come(processor)}"
     events = awaited_by(processor)
-    awaited = " or ".join(_said(event) for event in events[:NAMED])
+    awaited = " or ".join(said(event) for event in events[:NAMED])
     if len(events) > NAMED:
         awaited += f" or {len(events) - NAMED} more"
     return (
@@ -172,7 +187,7 @@ def _line(machine: Machine, contexts: Contexts, processor: Processor, stuck: np.
     )
 
 
-def _said(event: Event) -> str:
+def said(event: Event) -> str:
     """Describe an awaited event; the emulator's internal tags are left out."""
     # Tags of collectives encode kind, root and operator. The numbers would only confuse readers.
     if isinstance(event, PostedReceive) and event.place % PARTS != PAIRS:

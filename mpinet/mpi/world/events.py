@@ -163,6 +163,28 @@ class Answering(Awaited):
             self.words = f"the lock of rank {self.target}, held by rank {{rank}} since {line}{more}"
 
 
+class Question(Awaited):
+    """The answer of all ranks to a question of the debugger.
+
+    Parameters
+    ----------
+    owner : Waiter
+        The processor that asks.
+    kind, text : str
+        Kind and argument of the question.
+    first : bool
+        Whether this is the first question of a stop.
+    """
+
+    __slots__ = ("answer", "first", "kind", "text")
+
+    answer: str
+
+    def __init__(self, owner: Waiter, kind: str, text: str, first: bool):
+        super().__init__(owner, "the debugger")
+        self.kind, self.text, self.first = kind, text, first
+
+
 class Completion(Event):
     """The end of a helper fiber of a processor."""
 

@@ -36,12 +36,15 @@ class Exits:
 
     told: dict[int, str] | None = None
     """On rank 0: collects each processor's standard output; None if not collected."""
+    is_muted: bool = False
+    """True while a repeated run prints only what an earlier run has printed."""
 
     def __init__(self, machine: Machine, out: TextIO):
         self.unreceived: Ints = np.zeros(len(machine.nodes), np.int64)
         """Unreceived messages of processors that have ended, by slot. Shape (hosted,)."""
+        self.out: TextIO = out
+        """File for standard output."""
         self._machine = machine
-        self._out = out
         self._errors = sys.stderr
         self._written = sha256()
         self._printed: list[Line] = []
@@ -159,14 +162,14 @@ class Exits:
     def _write(self, lines: Iterable[Line]) -> None:
         """Write the printed lines, on rank 0."""
         for processor, error, text in lines:
-            if error:
-                self._errors.write(_encodable(text, self._errors))
-            else:
-                self._out.write(_encodable(text, self._out))
+            stream = self._errors if error else self.out
+            if not self.is_muted:
+                stream.write(_encodable(text, stream))
+            if not error:
                 self._written.update(text.encode(errors="surrogatepass"))
                 if self.told is not None:
                     self.told[processor] = self.told.get(processor, "") + text
-        self._out.flush()
+        self.out.flush()
         self._errors.flush()
 
 

@@ -11,7 +11,7 @@ from mpinet.errors import MpinetError, ProgramError
 from mpinet.networks.topology import Topology
 from mpinet.process.where import place
 
-OWN = frozenset({"greenlet", "importlib", "mpi4py", "mpinet", "runpy"})
+OWN = frozenset({"bdb", "cmd", "greenlet", "importlib", "mpi4py", "mpinet", "pdb", "runpy"})
 """Packages whose frames are left out of reports, because they are not part of the script."""
 
 
@@ -110,7 +110,7 @@ def script_line(module: str = "") -> TracebackType | None:
 def frames_outside(frame: FrameType | None) -> Iterator[FrameType]:
     """Yield the frames outside the emulator, from a frame outwards."""
     while frame is not None:
-        if not _own(frame):
+        if not is_own(frame):
             yield frame
         frame = frame.f_back
 
@@ -130,15 +130,20 @@ def last_line(trace: TracebackType | None) -> TracebackType | None:
     """Return the part of an error's traceback for the script's last line; None without one."""
     found = None
     while trace is not None:
-        found = found if _own(trace.tb_frame) else trace
+        found = found if is_own(trace.tb_frame) else trace
         trace = trace.tb_next
     return found
 
 
-def _own(frame: FrameType) -> bool:
+def is_own(frame: FrameType) -> bool:
     """Return whether a frame belongs to the emulator or to a library below it."""
-    module = frame.f_globals.get("__name__") or ""
-    return module.partition(".")[0] in OWN or frame.f_code.co_filename.startswith("<frozen ")
+    return module_of(frame) in OWN or frame.f_code.co_filename.startswith("<frozen ")
+
+
+def module_of(frame: FrameType) -> str:
+    """Return the name of the top-level package or module of a frame."""
+    module: str = frame.f_globals.get("__name__") or ""
+    return module.partition(".")[0]
 
 
 def _traceback(error: BaseException) -> str:
@@ -157,7 +162,7 @@ def within(error: BaseException) -> TracebackType | None:
     lines: list[TracebackType] = []
     trace = error.__traceback__
     while trace is not None:
-        if not _own(trace.tb_frame):
+        if not is_own(trace.tb_frame):
             lines.append(trace)
         trace = trace.tb_next
     rest: TracebackType | None = None

@@ -159,6 +159,7 @@ EXECUTE_COMPILED: Callable[..., Any] = ExtensionFileLoader.exec_module
 
 ADAPTED: dict[str, Callable[[ModuleType], None]] = {
     "asyncio": lambda _: watch_loops(),
+    "pdb": lambda module: vars(module).update(set_trace=sys.breakpointhook),
     **dict.fromkeys(PATCHES, watch_patches),
 }
 """Functions that adapt a module loaded while processors run, by the module's name."""

@@ -351,6 +351,10 @@ class Mail:
             posted.cancel(receive)
             self._turns.happened(receive)
 
+    def posted_by(self, processor: Processor) -> list[PostedReceive]:
+        """Return the posted receives of a processor, in order, for the debugger."""
+        return list(processor.posted or ())
+
     def probe(self, receive: PostedReceive) -> Message | None:
         """Return the unexpected message that would match a receive, or None."""
         unexpected = self._turns.current.unexpected

@@ -103,6 +103,12 @@ class PostedQueue:
     def __bool__(self) -> bool:
         return bool(self._queues) or bool(self._wild)
 
+    def __iter__(self) -> Iterator[PostedReceive]:
+        found = list(self._wild)
+        for line in self._queues.values():
+            found += line if isinstance(line, deque) else (line,)
+        return iter(sorted(found, key=lambda receive: receive.number))
+
     def add(self, receive: PostedReceive) -> None:
         """Add a posted receive."""
         # The number is the age among all posted receives, exact or wildcard. The two kinds are in

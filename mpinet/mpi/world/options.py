@@ -53,6 +53,8 @@ class ScriptOptions:
     """Step before which a processor fails, by processor."""
     checks: Iterable[str] | None = None
     """Checks of the MPI calls, from `mpinet.mpi.checks.rules.CHECKS`; None: no checks."""
+    debug: Any = None
+    """Plan of the debugger; None: only ``breakpoint()`` stops. Type: DebugPlan."""
     log: dict[int, Any] | None = None
     """On rank 0: dictionary that collects each processor's calls in a checked run."""
     own: Iterable[str] = ()

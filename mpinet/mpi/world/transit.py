@@ -70,7 +70,8 @@ class Transit:
         # have arrived.
         self._born: dict[int, int] = {}
         self._keys = 0
-        self._bodies: dict[int, Message] = {}
+        self.bodies: dict[int, Message] = {}
+        """Messages in flight to processors of this rank, by key."""
         self._missing: dict[int, int] = {}
         # Kept for a step, because processors may read the clock repeatedly.
         self._leaving: tuple[int, set[int]] = 0, set()
@@ -96,6 +97,12 @@ class Transit:
     def in_flight(self) -> int:
         """Number of messages in flight on this rank."""
         return self.router.live
+
+    @property
+    def moving(self) -> list[list[int]]:
+        """Node, key, account, step before entry and receiver of each packet in flight here."""
+        rows: list[list[int]] = self.router.moving.tolist()
+        return rows
 
     def advance(
         self, setting_out: Outbox, sent: int, in_flight: int
@@ -182,7 +189,7 @@ class Transit:
 
     def _give_bodies(self, targets: Ints, keys: Ints, messages: list[Message]) -> None:
         """Bring every body to its receiver's rank (collective)."""
-        bodies = self._bodies
+        bodies = self.bodies
         # Stored before the exchange, which removes the leaving bodies. Messages within a rank are
         # not pickled.
         bodies.update(zip(keys.tolist(), messages, strict=True))
@@ -243,7 +250,7 @@ class Transit:
             # has arrived.
             whole = [place for place, key in enumerate(keys) if self._completes(key)]
             slots, keys = [slots[place] for place in whole], [keys[place] for place in whole]
-        return slots, list(map(self._bodies.pop, keys))
+        return slots, list(map(self.bodies.pop, keys))
 
     def _require_none_lost(self) -> None:
         """Raise `RoutingError` on every rank if a message cannot move on."""
@@ -260,7 +267,7 @@ class Transit:
         """Record an arrived packet; return whether it completes its message."""
         # The count is computed from the body, which has already arrived. Packets need no numbers
         # and no total.
-        missing = self._missing.pop(key, None) or self._packets(self._bodies[key])
+        missing = self._missing.pop(key, None) or self._packets(self.bodies[key])
         if missing > 1:
             self._missing[key] = missing - 1
         return missing == 1

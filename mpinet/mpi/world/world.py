@@ -22,6 +22,7 @@ from mpinet.mpi.world.choice_points import ChoiceMail
 from mpinet.mpi.world.clock import Clock
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.desk import Desk
+from mpinet.mpi.world.events import Question
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.filing import Filing
 from mpinet.mpi.world.foundation import Foundation
@@ -95,6 +96,8 @@ class Totals(NamedTuple):
     """Number of sleeping processors that do not just sleep between two polls in vain."""
     old: int
     """Number of messages that delay the notice of a failure."""
+    questions: int
+    """Number of processors that wait in the debugger."""
 
 
 class World:
@@ -146,6 +149,12 @@ class World:
         """Processors blocked in calls at a deadlock, each with the number of the call's account."""
         self.findings: Any = None
         """Findings of the checks; None in an unchecked run. Type: Findings."""
+        self.plan: Any = options.debug
+        """Plan of the debugger. Type: DebugPlan."""
+        self.debugger: Any = None
+        """Debugger of the run; None before its scripts begin. Type: Debugger."""
+        self.questions: list[Question] = []
+        """Questions of this rank's processors to the debugger."""
         self.waits: Waits | None = Waits(calls) if options.metered else None
         """Steps spent in calls; None if not metered."""
         # `Waits` forwards each call to the recording. One object is notified per call, whether
@@ -242,6 +251,13 @@ class World:
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals and take the same branch.
             total = Totals(*self.machine.sum(*self._own_totals()))
+            # A processor at a prompt: output is shown, but no processor polls and no step is made.
+            # The counts stay for the end of the round.
+            if total.questions:
+                if total.unsettled:
+                    self.exits.settle()
+                self.debugger.settle()
+                return True
             # These counts belong to one round. They are cleared after the sum, before any code
             # below can give a processor a turn.
             self.mail.to_self = self.clock.asked = self.turns.outside = self.turns.hoping = 0
@@ -280,6 +296,7 @@ class World:
             sleeping=len(self.sleepers),
             hopeful=self.sleepers.hopeful,
             old=self.recovery.old,
+            questions=len(self.questions),
         )
 
     def _step(self, total: Totals) -> bool:
@@ -357,17 +374,19 @@ class World:
             # The explanation gathers from all ranks, therefore every rank takes this branch and
             # raises the same text.
             self.exits.settle(ends=True)
-            text = self._explanation(total)
+            error = self._explanation(total)
             if self._looks >= LOOKS_AT_SLEEPERS:
-                text += (
-                    "\nThreads, child processes and sockets made no progress for "
-                    f"{LOOKS_AT_SLEEPERS // 1000} s."
+                error.args = (
+                    f"{error}\nThreads, child processes and sockets made no progress for "
+                    f"{LOOKS_AT_SLEEPERS // 1000} s.",
                 )
-            raise Deadlock(text)
+            if self.debugger is not None and self.debugger.stops_at(error):
+                return True
+            raise error
         return total.running > 0
 
-    def _explanation(self, total: Totals) -> str:
-        """Return why processors are blocked, the same text on all ranks (collective)."""
+    def _explanation(self, total: Totals) -> Deadlock:
+        """Return why processors are blocked, the same on all ranks (collective)."""
         here = [processor for processor in self.turns.processors if processor is not None]
         # The calls end with their processors, before the run's error is reported.
         self.waiting = [(one.id, one.account.number) for one in here if one.account is not None]
@@ -419,10 +438,10 @@ class World:
 
     def _warn(self, total: Totals) -> None:
         """Warn that nothing moves although an outside event may still help (collective)."""
-        text = self._explanation(total)
+        why = self._explanation(total)
         self.exits.warn(
             f"mpinet: no progress for {LOOKS // 1000} s. A thread, a child process or a clock may "
-            f"still help. The run continues; Ctrl-C ends it.\n{text}\n"
+            f"still help. The run continues; Ctrl-C ends it.\n{why}\n"
         )
 
     def tree(self, root: int) -> Any:

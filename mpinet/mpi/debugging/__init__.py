@@ -1,0 +1,1 @@
+"""Interactive debugging of a script: Python's debugger on every processor."""
