@@ -148,7 +148,10 @@ class Collective(CollectiveCall):
         for distance in range(1, size):
             there = (rank + distance) % size
             self.send(there, items[there])
-        return [items[rank] if source == rank else self.receive(source) for source in range(size)]
+        bodies: list[Any] = [None] * size
+        bodies[rank] = items[rank]
+        self.receive_from_each(bodies)
+        return bodies
 
     def reduce(self, root: int, own: Part, fold: Fold) -> bytes | None:
         """Combine the operands of all members; return the result at the root, otherwise None."""

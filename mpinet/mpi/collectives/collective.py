@@ -171,6 +171,10 @@ class CollectiveCall:
         """Wait for a body from a member, and return it."""
         return running.mail.receive(self._scope, rank, self._tag)[BODY]
 
+    def receive_from_each(self, bodies: list[Any]) -> None:
+        """Wait for a body from each member whose body is None."""
+        running.mail.receive_from_each(self._scope, self._tag, bodies)
+
     def shape(self, root: int) -> Shape:
         """Return the member's position in the tree of a root."""
         trees = running.world.trees

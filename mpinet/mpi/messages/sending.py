@@ -7,13 +7,13 @@ from inspect import signature
 from typing import Any
 
 from mpinet.mpi.messages.bsend_buffers import claim
-from mpinet.mpi.messages.buffers import Buffer
+from mpinet.mpi.messages.buffers import Buffer, memory_of
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
 from mpinet.mpi.real import PROC_NULL
 from mpinet.mpi.world.calls import put_call, running
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.events import Event
+from mpinet.mpi.world.events import HAPPENED, Event
 
 Mode = Callable[[Endpoint, int, int, bytes], Event]
 """Sends a body to a rank with a tag; returns the event that completes the send."""
@@ -40,7 +40,11 @@ def buffered(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
 
 def body_of(buf: Any, dest: int) -> bytes:
     """Return the body for sending a buffer; empty for `PROC_NULL`."""
-    return b"" if dest == PROC_NULL else Buffer(buf).read()
+    if dest == PROC_NULL:
+        return b""
+    memory = memory_of(buf, True) if running.checks is None else None
+    body: bytes = Buffer(buf).read() if memory is None else memory.tobytes()
+    return body
 
 
 def _taken(self: Any, buf: Any, dest: int, tag: int = 0) -> None:
@@ -69,15 +73,15 @@ class Sending:
         this, what, *address = signature(_taken).parameters.values()
         taken = this, what if dumps is None else what.replace(name="obj"), *address
 
-        def event(comm: Endpoint, what: Any, dest: int, tag: int) -> Event:
+        def send(comm: Endpoint, what: Any, dest: int, tag: int) -> None:
             body = body_of(what, dest) if dumps is None else dumps(what)
-            return mode(comm, dest, tag, body)
+            event = mode(comm, dest, tag, body)
+            if event is not HAPPENED:
+                running.turns.wait(event)
 
-        def send(*given: Any) -> None:
-            running.turns.wait(event(*given))
-
-        def begin(*given: Any) -> Request:
-            return Request._of(event(*given))
+        def begin(comm: Endpoint, what: Any, dest: int, tag: int) -> Request:
+            body = body_of(what, dest) if dumps is None else dumps(what)
+            return Request._of(mode(comm, dest, tag, body))
 
         def prepare(comm: Endpoint, buf: Any, dest: int, tag: int) -> Prequest:
             # Checked now, read at each start: MPI sends the contents of the buffer at the start of

@@ -48,11 +48,15 @@ class UnexpectedQueue:
         # Exact receives find their envelope's queue in constant time. Only wildcards need a search,
         # in order of arrival.
         if receive.exact:
-            line = self._queues.get(receive.envelope)
-            return None if line is None else self._messages[_head(line)]
+            return self.first(receive.envelope)
         # The first match by arrival is also the first of its source. Taking it keeps MPI's order
         # between two processors.
         return next((message for message in self if receive.matches(message)), None)
+
+    def first(self, envelope: Envelope) -> Message | None:
+        """Return the earliest message with an envelope."""
+        line = self._queues.get(envelope)
+        return None if line is None else self._messages[_head(line)]
 
     def take(self, message: Message) -> None:
         """Remove the earliest message with the envelope of a message found by `find`."""
@@ -107,6 +111,14 @@ class PostedQueue:
         if found is not None:
             _dequeue(self._queues, envelope, found)
         return found
+
+    def take_single(self, envelope: Envelope) -> PostedReceive | None:
+        """Remove and return the only receive that matches an envelope; None if others compete."""
+        line = None if self._wild else self._queues.get(envelope)
+        if line is None or type(line) is deque:
+            return None
+        del self._queues[envelope]
+        return line  # type: ignore[return-value]
 
     def cancel(self, receive: PostedReceive) -> None:
         """Remove a cancelled receive."""
