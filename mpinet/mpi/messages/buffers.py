@@ -36,16 +36,6 @@ ANCHOR = bytearray(1)
 """Reference address for datatypes of device memory."""
 
 
-def memory_of(spec: Any, readonly: bool) -> Any:
-    """Return the memory of a whole array of a known type; None for any other specification.
-
-    Most messages are such arrays. Their bodies need neither a count nor a layout.
-    """
-    if type(spec) is np.ndarray and spec.dtype in KNOWN_ARRAYS:
-        return REAL.buffer.frombuffer(spec, readonly)
-    return None
-
-
 class Buffer:
     """A buffer of a message: memory described by a specification.
 
@@ -79,16 +69,19 @@ class Buffer:
 
     def __init__(self, spec: Any, writable: bool = False, blocks: int = 1):
         self._whole = False
-        memory = memory_of(spec, not writable) if blocks == 1 else None
-        if memory is not None:
-            self._whole = True  # no count or displacement to check
-            self._layout = None
-            self._memory = memory
-            self._offset = 0
-            self.nbytes = memory.nbytes
-            self.count = spec.size
-            self.datatype = KNOWN_ARRAYS[spec.dtype]
-            return
+        if type(spec) is np.ndarray and blocks == 1:
+            # Whole arrays of known types are the usual argument. Parsing would cost more than the
+            # rest of a small send.
+            datatype = KNOWN_ARRAYS.get(spec.dtype)
+            if datatype is not None:
+                self._whole = True  # no count or displacement to check
+                self._layout = None
+                self._memory = memory = REAL.buffer.frombuffer(spec, not writable)
+                self._offset = 0
+                self.nbytes = memory.nbytes
+                self.count = spec.size
+                self.datatype = datatype
+                return
         found, count, displacement, self.datatype = parse(spec, writable)
         self._memory = found
         self._place(count, displacement, blocks)

@@ -7,16 +7,25 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from mpinet.mpi.messages.buffers import Buffer, memory_of
+from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
-from mpinet.mpi.messages.sending import Sending, body_of, buffered, standard, synchronous
+from mpinet.mpi.messages.sending import (
+    Sending,
+    body_of,
+    buffered,
+    is_plain,
+    standard,
+    synchronous,
+)
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Event, PostedReceive
 from mpinet.mpi.world.message import BODY
+
+frombuffer = REAL.buffer.frombuffer
 
 
 class BufferMessages(Endpoint):
@@ -54,12 +63,15 @@ class BufferMessages(Endpoint):
         """Send a buffer and receive into another buffer."""
         body = body_of(sendbuf, dest)
         into = _incoming(recvbuf, source)
-        sending = running.mail.send_standard(self._scope, dest, sendtag, body)
+        mail, scope = running.mail, self._scope
+        sending = mail.send_standard(scope, dest, sendtag, body)
         # Without a record of calls the receive needs no request, which would take half of the time.
-        if sending is HAPPENED and not running.noted:
+        if sending is not HAPPENED or running.noted:
+            self._exchange(sending, into, source, recvtag).Wait(status)
+        elif source == PROC_NULL or status is not None:
             self._receive_into(into, source, recvtag, status)
         else:
-            self._exchange(sending, into, source, recvtag).Wait(status)
+            unpack(into, mail.receive(scope, source, recvtag)[BODY])
 
     @call
     def Sendrecv_replace(
@@ -125,7 +137,7 @@ class BufferMessages(Endpoint):
     # ---- parts of these calls
 
     def _receive_into(self, into: Any, source: int, tag: int, status: Any) -> None:
-        """Wait for a message from a rank, and unpack it into a buffer or memory."""
+        """Wait for a message from a rank, and unpack it into a buffer or array."""
         message = self._receive(source, tag)
         if status is not None:
             fill(status, message)
@@ -133,10 +145,15 @@ class BufferMessages(Endpoint):
             unpack(into, message[BODY])
 
     def _begin_receive(self, into: Any, source: int, tag: int) -> Request:
-        receive = self._post(source, tag, BufferReceive)
-        if receive is None:
+        mail, scope = running.mail, self._scope
+        if source == PROC_NULL:
+            mail.nothing(scope)
             return Request._of(HAPPENED, partial(put, None, None))
+        receive = BufferReceive(running.turns.current, scope.envelope(source, tag))
         receive.into = into
+        if mail.require is not None:
+            mail.nothing(scope)
+        mail.post(receive)
         return Request._of(receive, receive.put)
 
     def _exchange(self, sending: Event, into: Any, source: int, tag: int) -> Request:
@@ -146,7 +163,7 @@ class BufferMessages(Endpoint):
 
 
 class BufferReceive(PostedReceive):
-    """A posted receive into a buffer or the memory of a whole array."""
+    """A posted receive into a buffer or a whole array."""
 
     __slots__ = ("into",)
 
@@ -161,7 +178,7 @@ class BufferReceive(PostedReceive):
 
 
 def unpack(into: Any, body: bytes) -> None:
-    """Write a received body into a buffer, or into the memory of a whole array.
+    """Write a received body into a buffer or a whole array.
 
     Raises
     ------
@@ -173,7 +190,7 @@ def unpack(into: Any, body: bytes) -> None:
     elif len(body) > into.nbytes:
         raise REAL.Exception(REAL.ERR_TRUNCATE)
     else:
-        into[: len(body)] = body
+        frombuffer(into, False)[: len(body)] = body
 
 
 def put(receive: PostedReceive | None, buffer: Buffer | None, status: Any) -> None:
@@ -185,11 +202,12 @@ def put(receive: PostedReceive | None, buffer: Buffer | None, status: Any) -> No
 
 
 def _incoming(buf: Any, source: int) -> Any:
-    """Return the buffer of a receive, or the memory of a whole array; None for `PROC_NULL`."""
+    """Return the buffer of a receive, or a whole array; None for `PROC_NULL`."""
     if source == PROC_NULL:
         return None
-    memory = memory_of(buf, False) if running.checks is None else None
-    return Buffer(buf, writable=True) if memory is None else memory
+    if is_plain(buf) and buf.flags.carray:
+        return buf
+    return Buffer(buf, writable=True)
 
 
 def _both(sending: Event, received: Request) -> Request:

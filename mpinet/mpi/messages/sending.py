@@ -6,10 +6,13 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+from numpy import ndarray
+
 from mpinet.mpi.messages.bsend_buffers import claim
-from mpinet.mpi.messages.buffers import Buffer, memory_of
+from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.specifications import KNOWN_ARRAYS
 from mpinet.mpi.real import PROC_NULL
 from mpinet.mpi.world.calls import put_call, running
 from mpinet.mpi.world.endpoint import Endpoint
@@ -38,13 +41,20 @@ def buffered(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
     return running.mail.send(comm._scope, dest, tag, body)
 
 
+def is_plain(buf: Any) -> bool:
+    """Return whether a buffer is a whole array of a known type, which needs no `Buffer`."""
+    # Checks compare buffers, and therefore need one for each message.
+    return type(buf) is ndarray and buf.dtype in KNOWN_ARRAYS and running.checks is None
+
+
 def body_of(buf: Any, dest: int) -> bytes:
     """Return the body for sending a buffer; empty for `PROC_NULL`."""
     if dest == PROC_NULL:
         return b""
-    memory = memory_of(buf, True) if running.checks is None else None
-    body: bytes = Buffer(buf).read() if memory is None else memory.tobytes()
-    return body
+    if is_plain(buf) and buf.flags.c_contiguous:
+        body: bytes = buf.tobytes()
+        return body
+    return Buffer(buf).read()
 
 
 def _taken(self: Any, buf: Any, dest: int, tag: int = 0) -> None:
@@ -81,6 +91,8 @@ class Sending:
 
         def begin(comm: Endpoint, what: Any, dest: int, tag: int) -> Request:
             body = body_of(what, dest) if dumps is None else dumps(what)
+            if mode is standard:
+                return Request._of(running.mail.send_standard(comm._scope, dest, tag, body))
             return Request._of(mode(comm, dest, tag, body))
 
         def prepare(comm: Endpoint, buf: Any, dest: int, tag: int) -> Prequest:

@@ -7,7 +7,7 @@ step of the router costs more than all else, and these queues have the same outc
 from __future__ import annotations
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mpinet.errors import MpinetError
 from mpinet.machine import Machine

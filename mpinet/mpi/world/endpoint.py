@@ -86,12 +86,12 @@ class Endpoint:
         mail, scope = running.mail, self._scope
         return mail.nothing(scope) if source == PROC_NULL else mail.receive(scope, source, tag)
 
-    def _post(self, source: int, tag: int, kind: type[Any] = PostedReceive) -> Any:
-        """Post a receive of a kind for a message from a rank; return None for `PROC_NULL`."""
+    def _post(self, source: int, tag: int) -> PostedReceive | None:
+        """Post a receive for a message from a rank; return None for `PROC_NULL`."""
         if source == PROC_NULL:
             running.mail.nothing(self._scope)
             return None
-        receive = kind(running.turns.current, self._scope.envelope(source, tag))
+        receive = PostedReceive(running.turns.current, self._scope.envelope(source, tag))
         running.mail.nothing(self._scope)
         running.mail.post(receive)
         return receive

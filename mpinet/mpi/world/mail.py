@@ -9,6 +9,7 @@ an ordinary message.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
@@ -444,9 +445,11 @@ class Mail:
             if processor is not None and message[ACK] is None:
                 posted = processor.posted
                 if posted is not None:
-                    receive = posted.take_single(message[:BODY])
-                    if receive is not None:
-                        if not posted:
+                    # The fields are those of `PostedQueue.take`, without wildcards.
+                    receive = None if posted.wild else posted.exact.get(message[:BODY])
+                    if receive is not None and type(receive) is not deque:
+                        del posted.exact[message[:BODY]]
+                        if not posted.exact:
                             processor.posted = None
                         receive.message = message
                         turns.happened(receive)

@@ -13,6 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from typing import TypeVar
 
+from mpinet.mpi.real import ANY_SOURCE, ANY_TAG
 from mpinet.mpi.world.events import PostedReceive
 from mpinet.mpi.world.message import Envelope, Message, envelope_of
 
@@ -71,15 +72,17 @@ class UnexpectedQueue:
 class PostedQueue:
     """Receives that wait for their messages, in order of posting."""
 
-    __slots__ = ("_numbered", "_queues", "_wild")
+    __slots__ = ("_numbered", "exact", "wild")
 
     def __init__(self) -> None:
         self._numbered = 0
-        self._queues: dict[Envelope, PostedReceive | deque[PostedReceive]] = {}
-        self._wild: list[PostedReceive] = []
+        self.exact: dict[Envelope, PostedReceive | deque[PostedReceive]] = {}
+        """Receives without wildcards, by envelope."""
+        self.wild: list[PostedReceive] = []
+        """Receives with wildcards, in order of posting."""
 
     def __bool__(self) -> bool:
-        return bool(self._queues) or bool(self._wild)
+        return bool(self.exact) or bool(self.wild)
 
     def add(self, receive: PostedReceive) -> None:
         """Add a posted receive."""
@@ -87,45 +90,39 @@ class PostedQueue:
         # different tables and must be compared.
         receive.number = self._numbered
         self._numbered += 1
-        if receive.exact:
-            _enqueue(self._queues, receive.envelope, receive)
-        else:
-            self._wild.append(receive)
+        envelope = receive.envelope
+        _, source, tag = envelope
+        if source == ANY_SOURCE or tag == ANY_TAG:
+            self.wild.append(receive)
+        elif self.exact.setdefault(envelope, receive) is not receive:
+            _enqueue(self.exact, envelope, receive)
 
     def take(self, message: Message) -> PostedReceive | None:
         """Remove and return the earliest receive that matches a message."""
         envelope = envelope_of(message)
-        line = self._queues.get(envelope)
+        line = self.exact.get(envelope)
         # Among receives with the same envelope the receive posted first goes first: the head of its
         # queue.
         found = None if line is None else _head(line)
         # Wildcard receives compete by age with the earliest exact receive.
-        for receive in self._wild:
+        for receive in self.wild:
             # Wildcard receives are in the order of posting. Once they are younger than the exact
             # candidate, none of them can win.
             if found is not None and found.number < receive.number:
                 break
             if receive.matches(message):
-                self._wild.remove(receive)
+                self.wild.remove(receive)
                 return receive
         if found is not None:
-            _dequeue(self._queues, envelope, found)
+            _dequeue(self.exact, envelope, found)
         return found
-
-    def take_single(self, envelope: Envelope) -> PostedReceive | None:
-        """Remove and return the only receive that matches an envelope; None if others compete."""
-        line = None if self._wild else self._queues.get(envelope)
-        if line is None or type(line) is deque:
-            return None
-        del self._queues[envelope]
-        return line  # type: ignore[return-value]
 
     def cancel(self, receive: PostedReceive) -> None:
         """Remove a cancelled receive."""
         if receive.exact:
-            _dequeue(self._queues, receive.envelope, receive)
+            _dequeue(self.exact, receive.envelope, receive)
         else:
-            self._wild.remove(receive)
+            self.wild.remove(receive)
 
 
 # ---- a queue of length 1 is stored as its entry: most queues are short, and a deque takes 760

@@ -112,6 +112,7 @@ class Side:
         self.whole = program.bytes(length, salt=salt)
         self.spec = [self.whole[origin:], count, made.datatype]
         self.places, self.origin = places + origin, origin
+        self.elements = self.whole[origin : origin + count * blocks * made.extent]
 
     @property
     def body(self) -> Any:

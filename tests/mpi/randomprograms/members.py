@@ -141,9 +141,10 @@ def two_groups(program: Program) -> None:
     local = comm.Split(int(first), program.rank)
     inter = local.Create_intercomm(0, comm, cut if first else 0, 7)
     program.say(inter.Get_size(), inter.Get_remote_size(), inter.Is_inter())
-    program.say(inter.allgather((program.rank, "inter")), inter.alltoall(
-        [(program.rank, who) for who in range(inter.Get_remote_size())]
-    ))
+    program.say(
+        inter.allgather((program.rank, "inter")),
+        inter.alltoall([(program.rank, who) for who in range(inter.Get_remote_size())]),
+    )
     total = np.zeros(2)
     inter.Allreduce(program.numbers(2), total)
     root = MPI.ROOT if program.rank == 0 else MPI.PROC_NULL

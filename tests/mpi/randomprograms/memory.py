@@ -119,7 +119,10 @@ def posted(program: Program) -> None:
     memory = program.numbers(size * 2, "f4")
     window = MPI.Win.Create(memory, 4, comm=comm)
     group = comm.Get_group()
-    sources, targets = group.Incl([(rank - distance) % size]), group.Incl([(rank + distance) % size])
+    sources, targets = (
+        group.Incl([(rank - distance) % size]),
+        group.Incl([(rank + distance) % size]),
+    )
     window.Post(sources)
     window.Start(targets)
     window.Put(program.numbers(2, "f4", salt=5), (rank + distance) % size, [2 * rank, 2, MPI.FLOAT])

@@ -277,12 +277,11 @@ def packed(program: Program) -> None:
     """Memory of a datatype is packed, sent as bytes and unpacked elsewhere."""
     comm, pair, (to, source) = program.comm, Matching(program), program.shift()
     out, into = pair.out(), pair.into()
-    length = pair.sent[0].datatype.Pack_size(pair.sent[1], comm)
-    body = bytearray(length)
-    end = pair.sent[0].datatype.Pack(out.spec[:2], body, 0, comm)
+    body = bytearray(pair.sent[0].datatype.Pack_size(pair.sent[1], comm))
+    end = pair.sent[0].datatype.Pack(out.elements, body, 0, comm)
     got = bytearray(end)
     comm.Sendrecv([body, end, MPI.PACKED], to, 0, [got, end, MPI.PACKED], source, 0)
-    pair.received[0].datatype.Unpack(got, 0, into.spec[:2], comm)
+    pair.received[0].datatype.Unpack(got, 0, into.elements, comm)
     program.say(end, into.whole)
     pair.free()
 
@@ -298,7 +297,7 @@ def wrong(program: Program) -> None:
         "tag": lambda: comm.Send(data, 0, -5),
         "source": lambda: comm.Recv(data, comm.size + 3),
         "root": lambda: comm.Bcast(data, comm.size),
-        "frozen": lambda: comm.Recv(frozen, MPI.PROC_NULL + 0 * comm.rank if 0 else 0),
+        "frozen": lambda: comm.Recv(frozen, 0),
         "columns": lambda: comm.Send(np.zeros((4, 4))[:, 1], 0),
         "objects": lambda: comm.Send(np.array([None, {}]), 0),
         "number": lambda: comm.Send(3, 0),

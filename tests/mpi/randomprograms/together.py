@@ -96,7 +96,9 @@ def unequal(program: Program) -> None:
     if how == "Scatterv":
         whole = program.numbers(end + 1, kind, root)
         into = np.zeros(lengths[rank], kind)
-        form = done(program, how, at(program, root, [whole, lengths, starts, _of(kind)]), into, root)
+        form = done(
+            program, how, at(program, root, [whole, lengths, starts, _of(kind)]), into, root
+        )
         program.say(form, into)
         return
     spec = [whole, lengths, starts, _of(kind)]
