@@ -7,6 +7,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from numpy import ndarray
+
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
@@ -14,13 +16,14 @@ from mpinet.mpi.messages.sending import (
     Sending,
     body_of,
     buffered,
-    is_plain,
     standard,
     synchronous,
 )
+from mpinet.mpi.messages.specifications import KNOWN_ARRAYS
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
+from mpinet.mpi.world.contexts import SHORT
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Event, PostedReceive
 from mpinet.mpi.world.message import BODY
@@ -149,7 +152,16 @@ class BufferMessages(Endpoint):
         if source == PROC_NULL:
             mail.nothing(scope)
             return Request._of(HAPPENED, partial(put, None, None))
-        receive = BufferReceive(running.turns.current, scope.envelope(source, tag))
+        # As in `Mail.receive`, the usual case needs no call.
+        if (
+            type(source) is type(tag) is int
+            and 0 <= source < scope.others.plain
+            and 0 <= tag < SHORT
+        ):
+            envelope = scope.context, source, tag
+        else:
+            envelope = scope.envelope(source, tag)
+        receive = BufferReceive(running.turns.current, envelope)
         receive.into = into
         if mail.require is not None:
             mail.nothing(scope)
@@ -173,8 +185,13 @@ class BufferReceive(PostedReceive):
         """Fill a status, and unpack the message; nothing after a cancellation."""
         if status is not None:
             tell(status, self)
-        if self.message is not None:
-            unpack(self.into, self.message[BODY])
+        into, message = self.into, self.message
+        if message is not None:
+            body = message[BODY]
+            if type(into) is ndarray and len(body) <= into.nbytes:
+                frombuffer(into, False)[: len(body)] = body
+            else:
+                unpack(into, body)
 
 
 def unpack(into: Any, body: bytes) -> None:
@@ -205,7 +222,9 @@ def _incoming(buf: Any, source: int) -> Any:
     """Return the buffer of a receive, or a whole array; None for `PROC_NULL`."""
     if source == PROC_NULL:
         return None
-    if is_plain(buf) and buf.flags.carray:
+    # As in `body_of`; a `carray` is also writable.
+    known = type(buf) is ndarray and buf.dtype in KNOWN_ARRAYS and running.checks is None
+    if known and buf.flags.carray:
         return buf
     return Buffer(buf, writable=True)
 

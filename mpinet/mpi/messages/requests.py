@@ -460,8 +460,10 @@ def _wait_all(requests: Sequence[Request]) -> None:
         event = request._event
         if event is not None and not event.done:
             pending.append(event)
-    # One after the other: the order of the waits does not matter, because all requests must
-    # complete.
+    # Usually woken once. After a failure, and where each wait is recorded, the waits follow one
+    # another. Their order does not matter, because all requests must complete.
+    if len(pending) > 1 and not running.mail.one_by_one and running.turns.doubts is None:
+        running.turns.wait_all(pending)
     for event in pending:
         running.turns.wait(event)
 

@@ -41,17 +41,13 @@ def buffered(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
     return running.mail.send(comm._scope, dest, tag, body)
 
 
-def is_plain(buf: Any) -> bool:
-    """Return whether a buffer is a whole array of a known type, which needs no `Buffer`."""
-    # Checks compare buffers, and therefore need one for each message.
-    return type(buf) is ndarray and buf.dtype in KNOWN_ARRAYS and running.checks is None
-
-
 def body_of(buf: Any, dest: int) -> bytes:
     """Return the body for sending a buffer; empty for `PROC_NULL`."""
     if dest == PROC_NULL:
         return b""
-    if is_plain(buf) and buf.flags.c_contiguous:
+    # Whole arrays of known types are the usual argument, and need no `Buffer`. Only checks do.
+    known = type(buf) is ndarray and buf.dtype in KNOWN_ARRAYS and running.checks is None
+    if known and buf.flags.c_contiguous:
         body: bytes = buf.tobytes()
         return body
     return Buffer(buf).read()

@@ -146,12 +146,13 @@ def wrapper({parameters}):
         account = last[frame.f_lasti] = running.world.accounts.at(kind, frame)
     here.account = account
     account.calls += 1
-    begin = running.called(here) if running.noted else 0
+    noted = running.noted
+    begin = running.called(here) if noted else 0
     try:
         return method({arguments})
     finally:
         here.account = None
-        if running.noted:
+        if noted:
             running.returned(here, begin, account)
 """
 """Source of a method's wrapper, compiled with the method's own parameters.

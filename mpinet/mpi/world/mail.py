@@ -452,7 +452,13 @@ class Mail:
                         if not posted.exact:
                             processor.posted = None
                         receive.message = message
-                        turns.happened(receive)
+                        receive.done = True
+                        owner: Any = receive.owner
+                        if owner.awaited is receive:
+                            owner.awaited = None
+                            ready.append(owner)
+                        elif owner.awaited is not None:
+                            turns.happened(receive)
                         continue
                 elif type(awaited := processor.awaited) is PostedReceive:
                     context, source, tag = awaited.envelope

@@ -16,11 +16,11 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
+from mpinet.machine.holding import HoldingRouter
 from mpinet.machine.router import Router
 from mpinet.mpi.world.accounts import ArrivalCosts
 from mpinet.mpi.world.contexts import Contexts
 from mpinet.mpi.world.directlinks import DirectLinks, DirectMessage
-from mpinet.mpi.world.holding import HoldingRouter
 from mpinet.mpi.world.message import BODY, Message, Outbox
 from mpinet.mpi.world.metering import MeteredRouter
 from mpinet.mpi.world.options import ScriptOptions

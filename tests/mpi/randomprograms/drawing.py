@@ -45,25 +45,25 @@ class Program:
         self.folder = folder
         self.seed = seed
         self._log, self._planted = log, planted
-        self._place, self._salt = 0, 0
+        self.place, self._salt = 0, 0
 
     def begin(self, place: int, name: str) -> None:
         """Note that an operation begins."""
-        self._place, self._salt, self._name = place, 0, name
+        self.place, self._salt, self._name = place, 0, name
         self.draw = Random(f"{self.seed}/{place}")
 
     def say(self, *things: Any) -> None:
         """Add a line to the log: the operation, and what it has left."""
         said = " ".join(map(_said, things))
-        if self._planted == (self.rank, self._place):
+        if self._planted == (self.rank, self.place):
             said += "?"
-        self._log.write(f"{self._place} {self._name} {said}\n")
+        self._log.write(f"{self.place} {self._name} {said}\n")
         self._log.flush()
 
     def numbers(self, shape: Any, kind: str = "f8", who: int | None = None, salt: int = 0) -> Any:
         """An array of a rank's numbers; they are small and whole, so that sums of them are exact."""
         who = self.rank if who is None else who
-        generator = np.random.default_rng([self.seed, self._place, salt, who])
+        generator = np.random.default_rng([self.seed, self.place, salt, who])
         low = 0 if kind[0] == "u" else -5
         found = generator.integers(low, 6, shape).astype(kind)
         if kind[0] == "c":
@@ -73,7 +73,7 @@ class Program:
     def bytes(self, length: int, who: int | None = None, salt: int = 0) -> Any:
         """An array of a rank's bytes."""
         who = self.rank if who is None else who
-        generator = np.random.default_rng([self.seed, self._place, salt, who])
+        generator = np.random.default_rng([self.seed, self.place, salt, who])
         return generator.integers(0, 256, length, np.uint8)
 
     def kind(self) -> str:

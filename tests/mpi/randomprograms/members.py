@@ -113,7 +113,9 @@ def grid(program: Program) -> None:
 def graph(program: Program) -> None:
     """A graph of ranks and the messages along its edges."""
     comm, draw, size = program.comm, program.draw, program.size
-    edges = {(u, v) for u in range(size) for v in range(size) if u < v and draw.random() < 0.5}
+    # Every rank has a neighbour: Open MPI's neighbourhood collectives hang without one.
+    edges = {(u, u + 1) for u in range(size - 1)}
+    edges |= {(u, v) for u in range(size) for v in range(size) if u < v and draw.random() < 0.5}
     near = [sorted(v if u == w else u for u, v in edges if w in (u, v)) for w in range(size)]
     own = near[program.rank]
     if draw.random() < 0.5:

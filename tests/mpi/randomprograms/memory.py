@@ -72,10 +72,11 @@ def locks(program: Program) -> None:
         seen.append(int(before[0]))
     everyone = sorted(n for part in comm.allgather(seen) for n in part)
     window.Lock_all()
+    long = MPI._typedict["l"]  # the datatype that mpi4py takes for the arrays
     for to in range(size):
-        window.Accumulate(np.array([program.rank + 1, 1], "i8"), to, [1, 2, MPI.INT64_T])
+        window.Accumulate(np.array([program.rank + 1, 1], "l"), to, [1, 2, long])
         window.Flush(to)
-    window.Raccumulate(np.array([3], "i8"), owner, [3, 1, MPI.INT64_T], MPI.MAX).Wait()
+    window.Raccumulate(np.array([3], "l"), owner, [3, 1, long], MPI.MAX).Wait()
     window.Unlock_all()
     comm.Barrier()
     window.Lock(program.rank)
@@ -148,7 +149,7 @@ def shared(program: Program) -> None:
 
 
 def _opened(program: Program, name: str, comm: Any = None) -> Any:
-    path = os.path.join(program.folder, f"file-{program.seed}-{name}")
+    path = os.path.join(program.folder, f"file-{program.seed}-{program.place}-{name}")
     return MPI.File.Open(comm or program.comm, path, MPI.MODE_CREATE | MPI.MODE_RDWR)
 
 
@@ -168,7 +169,9 @@ def blocks(program: Program) -> None:
     into, status = np.zeros(each + 2, kind), MPI.Status()
     how = draw.choice(["Read_at", "Read_at_all"])
     getattr(file, how)((rank + 1) % size * each * item, into, status)
-    program.say(how, status.Get_count(MPI.BYTE), into, file.Get_size())
+    # Open MPI reports the requested bytes of a collective read that ends at the end of the file.
+    count = status.Get_count(MPI.BYTE) if how == "Read_at" else None
+    program.say(how, count, into, file.Get_size())
     file.Close()
 
 

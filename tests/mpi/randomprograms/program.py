@@ -88,6 +88,8 @@ def run(seed: int, options: argparse.Namespace) -> None:
             operation = order.choice(ROOMS[order.choice(rooms)])
             program.begin(place, f"{operation.__module__}.{operation.__name__}")
             operation(program)
+            # A receive from any rank must not get a message of the next operation.
+            program.comm.Barrier()
         program.comm.Free()
         log.write("end\n")
     print(seed, program.rank, zlib.crc32(path.read_bytes()), flush=True)

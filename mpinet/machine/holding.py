@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from mpinet.base.arrays import Flags, Ints
+from mpinet.base.arrays import Flags, Ints, Table
+from mpinet.compiled import kernel
 from mpinet.machine import hop
 from mpinet.machine.router import Router
 
@@ -58,7 +59,7 @@ class HoldingRouter(Router):
         """Make one step as `Router.step` does."""
         if self._kept is not None:
             self._follow()
-        elif self.live >= MANY and not self._injected_now:
+        elif self.live >= MANY and not self._injected_now and follow.is_ready:
             self._keep()
         self._injected_now = False
         return super().step()
@@ -74,6 +75,8 @@ class HoldingRouter(Router):
         )
         self._kept = rows[waiting]
         self._places, self._next, self._ends = places, first + 1, first + lengths
+        self._is_free = np.empty(len(places), np.bool_)
+        self._entering = np.empty((len(places), rows.shape[1]), np.int64)
         stays = np.ones(len(rows), np.bool_)
         stays[np.delete(waiting, first)] = False
         left = rows[stays]
@@ -82,13 +85,19 @@ class HoldingRouter(Router):
 
     def _follow(self) -> None:
         """Let the next message of each queue follow whose first message has hopped."""
-        rows = self._messages[: self.live]
-        waiting = rows[rows[:, hop.NUMBER] & hop.LOW_MOST == 0, hop.PLACE]
-        is_free = self._next < self._ends
-        is_free[np.searchsorted(self._places, waiting)] = False
-        if is_free.any():
-            self._enter(is_free, self._next + 1)
-        if (self._next == self._ends).all():
+        assert self._kept is not None
+        count = follow(
+            self._messages[: self.live],
+            self._kept,
+            self._places,
+            self._next,
+            self._ends,
+            self._is_free,
+            self._entering,
+        )
+        if count:
+            self._put_back(self._entering[:count])
+        elif (self._next == self._ends).all():
             self._kept = None
 
     def _enter(self, chosen: Flags, ends: Ints) -> None:
@@ -98,9 +107,58 @@ class HoldingRouter(Router):
         lengths = ends - begins
         before = np.cumsum(lengths) - lengths
         rows = self._kept[np.repeat(begins - before, lengths) + np.arange(lengths.sum())]
-        rows = rows[np.argsort(rows[:, hop.NUMBER])]
         self._next[chosen] = ends
+        self._put_back(rows[np.argsort(rows[:, hop.NUMBER])])
+
+    def _put_back(self, rows: Ints) -> None:
+        """Merge rows, in ascending number, into the messages that compete."""
         residents = self.live
         self._reserve(residents + len(rows))
         self._ledger.live += len(rows)
-        self._loops.merge(self._messages, residents, np.ascontiguousarray(rows))
+        self._loops.merge(self._messages, residents, rows)
+
+
+@kernel
+def follow(
+    messages: Table,
+    kept: Table,
+    places: Ints,
+    following: Ints,
+    ends: Ints,
+    is_free: Flags,
+    entering: Table,
+) -> int:
+    """Copy the next message of each queue without a message at its source; return their number.
+
+    The queue of place ``places[q]`` consists of the rows ``following[q]`` to ``ends[q] - 1`` of
+    `kept`. The copies in `entering` are in ascending number.
+    """
+    for q in range(places.size):
+        is_free[q] = following[q] < ends[q]
+    for m in range(messages.shape[0]):
+        if messages[m, hop.NUMBER] & hop.LOW_MOST != 0:
+            continue
+        low, high = 0, places.size
+        while low < high:
+            middle = (low + high) // 2
+            if places[middle] < messages[m, hop.PLACE]:
+                low = middle + 1
+            else:
+                high = middle
+        is_free[low] = False
+    count = 0
+    for q in range(places.size):
+        if not is_free[q]:
+            continue
+        row = following[q]
+        following[q] += 1
+        # By insertion: queues are sorted by node, and most numbers ascend with their nodes.
+        place = count
+        while place > 0 and entering[place - 1, hop.NUMBER] > kept[row, hop.NUMBER]:
+            for j in range(kept.shape[1]):
+                entering[place, j] = entering[place - 1, j]
+            place -= 1
+        for j in range(kept.shape[1]):
+            entering[place, j] = kept[row, j]
+        count += 1
+    return count
