@@ -4,7 +4,6 @@ The programs of `tests/mpi/randomprograms` are drawn from a seed. Each rank writ
 result of a call into a file, and the files of both runs are compared byte by byte.
 """
 
-import os
 import re
 import subprocess
 from collections.abc import Iterator

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from mpinet.mpi.collectives.collective import NOTHING_ALIKE, CollectiveCall, Terms
 from mpinet.mpi.collectives.payloads import Bundle, Combine, Fold, Items, Part
 from mpinet.mpi.real import REAL, as_int
+from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.endpoint import Endpoint
 
 B = TypeVar("B")
@@ -258,10 +259,10 @@ class CollectiveCalls(Endpoint):
         Exception
             ``ERR_ROOT``: the root does not exist.
         """
-        rank = as_int(root)
-        if not 0 <= rank < self.size:
+        rank, group = as_int(root), self._group
+        if not 0 <= rank < len(group.members):
             raise REAL.Exception(REAL.ERR_ROOT)
-        return Role(rank, rank == self.rank, True)
+        return Role(rank, rank == group.rank_of(running.turns.current.id), True)
 
     def _require_one_group(self) -> None:
         """Raise an error unless all members are in a single group, ordered by rank."""

@@ -127,7 +127,7 @@ class CollectiveCall:
             call = CalledCollective(number, here.id, here.account, terms.words)
             among = size if scope.group is scope.others else size + len(scope.group.members)
             calls.note((scope.context, tag), call, among)
-        return cls(scope, comm.rank, tag, number)
+        return cls(scope, scope.group.rank_of(here.id), tag, number)
 
     def differs(self, words: str) -> None:
         """Record, for the end of the run, that the member's call differs from its peers'.

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+import numpy as np
+
 from mpinet.errors import MpinetError
 from mpinet.machine import Machine
-from mpinet.mpi.world.message import Message, Outbox
+from mpinet.mpi.world.message import COLUMNS, Message, Outbox
 from mpinet.networks.routing import Routing, path
 
 MOST = 128
@@ -48,6 +50,8 @@ class DirectLinks:
     def __init__(self, machine: Machine, routing: Routing):
         self.waiting: int = 0
         """Number of messages in flight."""
+        self.slots: list[int] = machine.slots(np.arange(machine.topology.size)).tolist()
+        """Slot of each node."""
         self._topology, self._routing = machine.topology, routing
         self._one_port = machine.model.send == 1
         self._channels: dict[tuple[int, int], int] = {}
@@ -76,7 +80,7 @@ class DirectLinks:
 
     def take(self, sent: Outbox, now: int) -> bool:
         """Take sent messages if all of them go to neighbours; return whether they do."""
-        rows = list(zip(*sent.columns, strict=True))
+        rows = [sent[begin : begin + COLUMNS] for begin in range(0, len(sent), COLUMNS)]
         channels = [self._channel(sender, receiver) for sender, receiver, _, _ in rows]
         if -1 in channels:
             return False

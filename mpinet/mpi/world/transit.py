@@ -128,7 +128,7 @@ class Transit:
         direct = self._direct
         if direct is not None and not self.router.in_flight:
             if direct.take(setting_out, self.now):
-                return self._crossed(direct.step())
+                return self._crossed(direct.step(), direct.slots)
             self.router.restart()
             for born, batch in groupby(direct.clear(), attrgetter("born")):
                 self._set_out(Outbox(chain.from_iterable(one[3:] for one in batch)), born)
@@ -141,15 +141,17 @@ class Transit:
         self.now += self.router.step()
         return self._received()
 
-    def _crossed(self, arrived: list[DirectMessage]) -> tuple[list[int], list[Message]]:
-        """Count a step in which messages crossed their only link; return slots and messages."""
+    def _crossed(
+        self, arrived: list[DirectMessage], slots: list[int]
+    ) -> tuple[list[int], list[Message]]:
+        """Count a step in which messages crossed their only link; return as `advance` does."""
         machine = self._machine
         machine.count(len(arrived))
         machine.transport.moving = len(arrived)
         self.now += 1
         _, _, born, _, receivers, accounts, messages = zip(*arrived, strict=True)
         self.arrivals.note(accounts, (1,) * len(arrived), born, self.now)
-        return machine.slots(np.array(receivers)).tolist(), list(messages)
+        return [slots[receiver] for receiver in receivers], list(messages)
 
     def _set_out(self, sent: Outbox, born: int) -> None:
         """Inject sent messages into the router, and send their bodies to the receivers' ranks.

@@ -228,7 +228,9 @@ class World:
         self.turns.run_until_all_block()
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals and take the same branch.
-            total = Totals(*self.machine.sum(*self._own_totals()))
+            total = self._own_totals()
+            if self.machine.transport.size > 1:
+                total = Totals(*self.machine.sum(*total))
             # These counts belong to one round. They are cleared after the sum, before any code
             # below can give a processor a turn.
             self.mail.to_self = self.clock.asked = self.turns.outside = self.turns.hoping = 0

@@ -1,4 +1,4 @@
-"""What the operations of a random program share: drawn numbers, memory of datatypes, and the log."""
+"""What the operations of a random program share: numbers, memory of datatypes, and the log."""
 
 import sys
 import zlib
@@ -12,7 +12,7 @@ import numpy as np
 from mpi4py import MPI
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "launch/drivers"))
-import typemaps  # noqa: E402 (found by the line above)
+import typemaps
 
 BASES = "SHORT INT INT64_T FLOAT DOUBLE UINT8_T CHAR".split()
 """Datatypes of which others are made. Open MPI 5.0 packs complex elements with gaps wrongly."""
@@ -61,7 +61,7 @@ class Program:
         self._log.flush()
 
     def numbers(self, shape: Any, kind: str = "f8", who: int | None = None, salt: int = 0) -> Any:
-        """An array of a rank's numbers; they are small and whole, so that sums of them are exact."""
+        """An array of numbers of a rank, small and whole, so that sums of them are exact."""
         who = self.rank if who is None else who
         generator = np.random.default_rng([self.seed, self.place, salt, who])
         low = 0 if kind[0] == "u" else -5
@@ -135,7 +135,9 @@ class Matching:
             total = together
         counts = [total // len(each.places) for each in (one, other)]
         whole = total % len(other.places) == 0 and total < 20000
-        if not whole or not all(_apart(e, n * blocks) for e, n in zip((one, other), counts)):
+        if not whole or not all(
+            _apart(e, n * blocks) for e, n in zip((one, other), counts, strict=True)
+        ):
             other.datatype.Free()
             dense = getattr(MPI, base).Create_contiguous(1).Commit()
             other, total = typemaps.Made(dense, list(range(size))), len(one.places) * number

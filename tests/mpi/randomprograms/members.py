@@ -99,7 +99,7 @@ def grid(program: Program) -> None:
     part = cart.Sub(keep)
     program.say(keep, summed(program, part))
     # Of a periodic dimension with one or two ranks, libraries order both neighbours differently.
-    if all(not period or length > 2 for period, length in zip(periods, dims)):
+    if all(not period or length > 2 for period, length in zip(periods, dims, strict=True)):
         into = np.full((2 * count, 2), -1.0)
         cart.Neighbor_allgather(program.numbers(2), into)
         program.say(into, cart.neighbor_allgather((program.rank, "x")))

@@ -212,12 +212,14 @@ def out_of_order(program: Program) -> None:
     order = draw.sample(tags, len(tags))
     posted = draw.random() < 0.5
     intos = [np.zeros(3, "i8") for _ in tags]
-    receives = [comm.Irecv(i, source, t) for i, t in zip(intos, order)] if posted else []
+    receives = (
+        [comm.Irecv(i, source, t) for i, t in zip(intos, order, strict=True)] if posted else []
+    )
     requests = [
         comm.Isend(program.numbers(3, "i8", salt=number), to, tag)
         for number, tag in enumerate(tags)
     ]
-    for into, tag in zip(intos, order):
+    for into, tag in zip(intos, order, strict=True):
         if not posted:
             comm.Recv(into, source, tag)
     completed(program, receives + requests)
