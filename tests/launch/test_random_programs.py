@@ -27,7 +27,7 @@ TIME_LIMIT = 240
 """Seconds of a start; a program that hangs is one that stops."""
 
 KNOWN = {
-    236: "Open MPI 5.0.11 writes bytes of a nested datatype to a file that its type map does not list"
+    236: "Open MPI 5.0.11 writes other bytes of a nested datatype to a file than its type map"
 }
 """Programs that differ, each with the reason."""
 

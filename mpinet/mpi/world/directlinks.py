@@ -30,10 +30,13 @@ class DirectMessage(NamedTuple):
     born: int
     """Steps before the message was sent."""
     sender: int
+    """Processor that sends the message."""
     receiver: int
+    """Processor that receives the message."""
     account: int
     """Number of the charged account."""
     message: Message
+    """The message for the receiver."""
 
 
 class DirectLinks:
