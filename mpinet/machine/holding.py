@@ -7,7 +7,7 @@ messages aside, and a step costs only as much as the messages that compete in it
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,95 +20,81 @@ MANY = 1 << 11
 """Number of messages on a rank from which on messages are kept aside."""
 
 
+class Aside(NamedTuple):
+    """Messages kept aside, by queue."""
+
+    rows: Ints
+    """The messages of all queues, with the first one of each."""
+    places: Ints
+    """Source and port of each queue, ascending."""
+    following: Ints
+    """Row of the next message of each queue."""
+    ends: Ints
+    """Row behind the last message of each queue."""
+    is_free: Flags
+    """Scratch memory: a flag for each queue."""
+    entering: Ints
+    """Scratch memory: a row for each queue."""
+
+
 class HoldingRouter(Router):
     """Router that keeps messages aside while earlier ones wait at the same source and port.
 
     The messages hop in the same steps as in `Router`.
     """
 
-    _kept: Ints | None = None
-    _places: Ints
-    _next: Ints
-    _ends: Ints
+    _aside: Aside | None = None
     _injected_now: bool = False
 
     @property
     def in_flight(self) -> int:
         """Number of messages in flight on this rank."""
-        return self.live + (0 if self._kept is None else int((self._ends - self._next).sum()))
-
-    @property
-    def at_their_sources(self) -> Ints:
-        """Nodes of this rank's messages that have not hopped yet."""
-        nodes = super().at_their_sources
-        if self._kept is None:
-            return nodes
-        behind = self._places[self._next < self._ends] >> hop.LOW_BITS
-        return np.concatenate([nodes, behind])
+        return self.live + (0 if self._aside is None else len(self._left(self._aside)))
 
     def inject(self, *given: Any) -> int:
         """Inject messages as `Router.inject` does."""
         # New messages have higher numbers than the messages kept aside and must not pass them.
-        if self._kept is not None:
-            self._enter(np.ones(len(self._places), np.bool_), self._ends)
-            self._kept = None
+        if self._aside is not None:
+            rows = self._aside.rows[self._left(self._aside)]
+            self._put_back(rows[np.argsort(rows[:, hop.NUMBER])])
+            self._aside = None
         self._injected_now = True
         return super().inject(*given)
 
     def step(self) -> bool:
         """Make one step as `Router.step` does."""
-        if self._kept is not None:
-            self._follow()
-        elif self.live >= MANY and not self._injected_now and follow.is_ready:
-            self._keep()
+        if self._aside is None and self.live >= MANY and not self._injected_now and follow.is_ready:
+            self._aside = self._kept()
         self._injected_now = False
-        return super().step()
+        moved = super().step()
+        if self._aside is not None:
+            count = follow(self._messages[: self.live], *self._aside)
+            self._put_back(self._aside.entering[:count])
+            if not count and (self._aside.following == self._aside.ends).all():
+                self._aside = None
+        return moved
 
-    def _keep(self) -> None:
+    def _kept(self) -> Aside:
         """Keep all messages aside that wait behind another one at their source."""
         rows = self._messages[: self.live]
         waiting = np.flatnonzero(rows[:, hop.NUMBER] & hop.LOW_MOST == 0)
         # By queue; messages of a queue stay in ascending number.
         waiting = waiting[np.argsort(rows[waiting, hop.PLACE], kind="stable")]
+        aside = rows[waiting]
         places, first, lengths = np.unique(
-            rows[waiting, hop.PLACE], return_index=True, return_counts=True
+            aside[:, hop.PLACE], return_index=True, return_counts=True
         )
-        self._kept = rows[waiting]
-        self._places, self._next, self._ends = places, first + 1, first + lengths
-        self._is_free = np.empty(len(places), np.bool_)
-        self._entering = np.empty((len(places), rows.shape[1]), np.int64)
-        stays = np.ones(len(rows), np.bool_)
-        stays[np.delete(waiting, first)] = False
-        left = rows[stays]
+        left = np.delete(rows, np.delete(waiting, first), axis=0)
         self._messages[: len(left)] = left
         self._ledger.live = len(left)
+        room = np.empty((len(places), rows.shape[1]), np.int64)
+        return Aside(aside, places, first + 1, first + lengths, np.empty(len(places), bool), room)
 
-    def _follow(self) -> None:
-        """Let the next message of each queue follow whose first message has hopped."""
-        assert self._kept is not None
-        count = follow(
-            self._messages[: self.live],
-            self._kept,
-            self._places,
-            self._next,
-            self._ends,
-            self._is_free,
-            self._entering,
-        )
-        if count:
-            self._put_back(self._entering[:count])
-        elif (self._next == self._ends).all():
-            self._kept = None
-
-    def _enter(self, chosen: Flags, ends: Ints) -> None:
-        """Put messages of chosen queues back: from the next one of each queue to its new end."""
-        assert self._kept is not None
-        begins, ends = self._next[chosen], ends[chosen]
-        lengths = ends - begins
-        before = np.cumsum(lengths) - lengths
-        rows = self._kept[np.repeat(begins - before, lengths) + np.arange(lengths.sum())]
-        self._next[chosen] = ends
-        self._put_back(rows[np.argsort(rows[:, hop.NUMBER])])
+    @staticmethod
+    def _left(aside: Aside) -> Ints:
+        """Return the rows of the messages that are kept aside."""
+        lengths = np.diff(aside.ends, prepend=0)
+        return np.flatnonzero(np.arange(len(aside.rows)) >= np.repeat(aside.following, lengths))
 
     def _put_back(self, rows: Ints) -> None:
         """Merge rows, in ascending number, into the messages that compete."""
@@ -120,14 +106,9 @@ class HoldingRouter(Router):
 
 @kernel
 def follow(
-    messages: Table,
-    kept: Table,
-    places: Ints,
-    following: Ints,
-    ends: Ints,
-    is_free: Flags,
+    messages: Table, kept: Table, places: Ints, following: Ints, ends: Ints, is_free: Flags,
     entering: Table,
-) -> int:
+) -> int:  # fmt: skip
     """Copy the next message of each queue without a message at its source; return their number.
 
     The queue of place ``places[q]`` consists of the rows ``following[q]`` to ``ends[q] - 1`` of

@@ -12,18 +12,11 @@ from numpy import ndarray
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
-from mpinet.mpi.messages.sending import (
-    Sending,
-    body_of,
-    buffered,
-    standard,
-    synchronous,
-)
+from mpinet.mpi.messages.sending import Sending, body_of, buffered, standard, synchronous
 from mpinet.mpi.messages.specifications import KNOWN_ARRAYS
 from mpinet.mpi.messages.statuses import fill, tell
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, REAL
 from mpinet.mpi.world.calls import call, running
-from mpinet.mpi.world.contexts import SHORT
 from mpinet.mpi.world.endpoint import Endpoint
 from mpinet.mpi.world.events import HAPPENED, Event, PostedReceive
 from mpinet.mpi.world.message import BODY
@@ -152,19 +145,9 @@ class BufferMessages(Endpoint):
         if source == PROC_NULL:
             mail.nothing(scope)
             return Request._of(HAPPENED, partial(put, None, None))
-        # As in `Mail.receive`, the usual case needs no call.
-        if (
-            type(source) is type(tag) is int
-            and 0 <= source < scope.others.plain
-            and 0 <= tag < SHORT
-        ):
-            envelope = scope.context, source, tag
-        else:
-            envelope = scope.envelope(source, tag)
-        receive = BufferReceive(running.turns.current, envelope)
+        receive = BufferReceive(running.turns.current, scope.envelope(source, tag))
         receive.into = into
-        if mail.require is not None:
-            mail.nothing(scope)
+        mail.nothing(scope)
         mail.post(receive)
         return Request._of(receive, receive.put)
 
@@ -185,13 +168,8 @@ class BufferReceive(PostedReceive):
         """Fill a status, and unpack the message; nothing after a cancellation."""
         if status is not None:
             tell(status, self)
-        into, message = self.into, self.message
-        if message is not None:
-            body = message[BODY]
-            if type(into) is ndarray and len(body) <= into.nbytes:
-                frombuffer(into, False)[: len(body)] = body
-            else:
-                unpack(into, body)
+        if self.message is not None:
+            unpack(self.into, self.message[BODY])
 
 
 def unpack(into: Any, body: bytes) -> None:

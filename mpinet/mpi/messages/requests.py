@@ -222,10 +222,7 @@ class Request(NamedNumber):
     def Waitall(cls, requests: Sequence[Request], statuses: list[Any] | None = None) -> bool:
         """Wait until all requests are complete."""
         _wait_all(requests)
-        if statuses is None and not running.noted:
-            _complete_plain(requests)
-        else:
-            _complete_all(requests, _enough(statuses, len(requests)))
+        _complete_all(requests, _enough(statuses, len(requests)))
         return True
 
     @classmethod
@@ -453,19 +450,11 @@ def _test_any(requests: Sequence[Request]) -> list[int] | None:
 
 def _wait_all(requests: Sequence[Request]) -> None:
     """Wait until all active requests are complete."""
-    pending = []
-    for request in requests:
-        if not isinstance(request, Request):
-            instance_of(Request, request)
-        event = request._event
-        if event is not None and not event.done:
-            pending.append(event)
-    # Usually woken once. After a failure, and where each wait is recorded, the waits follow one
-    # another. Their order does not matter, because all requests must complete.
-    if len(pending) > 1 and not running.mail.one_by_one and running.turns.doubts is None:
-        running.turns.wait_all(pending)
-    for event in pending:
-        running.turns.wait(event)
+    # One after the other: the order of the waits does not matter, because all requests must
+    # complete.
+    for event in _active(requests).values():
+        if not event.done:
+            running.turns.wait(event)
 
 
 def _test_all(requests: Sequence[Request]) -> bool:
@@ -518,26 +507,6 @@ def _complete_all(requests: Sequence[Request], statuses: Sequence[Any]) -> list[
     if failed is not None:
         raise REAL.Exception(REAL.ERR_IN_STATUS) from failed
     return found
-
-
-def _complete_plain(requests: Sequence[Request]) -> None:
-    """Complete requests as `_complete_all` does, without statuses and objects."""
-    failed = None
-    for request in requests:
-        try:
-            if type(request) is not Request:
-                request._complete(None)
-                continue
-            finish = request._finish
-            request._event = None
-            # Sends have nothing to finish.
-            if finish is not blank:
-                request._finish = blank
-                finish(None)
-        except REAL.Exception as error:
-            failed = error
-    if failed is not None:
-        raise REAL.Exception(REAL.ERR_IN_STATUS) from failed
 
 
 def _enough(statuses: Sequence[Any] | None, number: int) -> list[Any]:

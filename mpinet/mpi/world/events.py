@@ -239,48 +239,6 @@ class Completion(Event):
         return 0 if self._awaited is None else self._awaited.place
 
 
-class AllOf(Event):
-    """Several events of a waiter, which is woken when all of them have happened.
-
-    Parameters
-    ----------
-    owner : Waiter
-        The waiter.
-    events : sequence of Event
-        The events, none of which has happened.
-    """
-
-    __slots__ = ("_pending",)
-
-    def __init__(self, owner: Waiter, events: Sequence[Event]):
-        super().__init__(owner)
-        self._pending = dict.fromkeys(events)
-
-    def happened(self, event: Event) -> bool:
-        """Record that an event has happened; return whether it was the last one."""
-        return self._pending.pop(event, self) is None and not self._pending
-
-    @property
-    def first(self) -> Event:
-        """The first event that has not happened."""
-        return next(iter(self._pending))
-
-    @property
-    def said(self) -> str:
-        """Description of the first event that has not happened."""
-        return self.first.said
-
-    @property
-    def peer(self) -> int:
-        """Rank that has to cause the first event that has not happened."""
-        return self.first.peer
-
-    @property
-    def place(self) -> int:
-        """Context in which `peer` is a rank."""
-        return self.first.place
-
-
 def awaited_by(waiter: Waiter) -> tuple[Event, ...]:
     """Return the events awaited by a processor, in its script or its fibers."""
     awaited = waiter.awaited
@@ -288,8 +246,6 @@ def awaited_by(waiter: Waiter) -> tuple[Event, ...]:
         return ()
     found: tuple[Event, ...] = ()
     for event in awaited if isinstance(awaited, tuple) else (awaited,):
-        if isinstance(event, AllOf):
-            event = event.first
         # Fibers may wait for fibers, for example in a split file access. The report needs the
         # events at the end of this chain.
         beside = awaited_by(event.fiber) if isinstance(event, Completion) else ()

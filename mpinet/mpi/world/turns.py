@@ -19,7 +19,7 @@ from greenlet import GreenletExit, getcurrent, greenlet
 
 from mpinet.base.roomy import PROCESSOR, roomy
 from mpinet.mpi.world.atexit_hooks import release_objects
-from mpinet.mpi.world.events import AllOf, Completion, Event
+from mpinet.mpi.world.events import Completion, Event
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.privacy import Privacy
@@ -351,10 +351,6 @@ class Turns:
             # owner runnable twice.
             owner.awaited = None
             self.runnable.append(owner)
-        # After a failure each wait has to ask whether it can still end.
-        elif type(awaited) is AllOf and (awaited.happened(event) or self.doubts is not None):
-            owner.awaited = None
-            self.runnable.append(owner)
 
     def wait(self, event: Event) -> None:
         """Block the running processor until an event has happened.
@@ -367,16 +363,6 @@ class Turns:
             # the fiber that created it.
             event.owner = self.current
             self.sleep(event)
-
-    def wait_all(self, events: Sequence[Event]) -> None:
-        """Block the running processor until several events have happened, and wake it once.
-
-        None of the events has happened.
-        """
-        here = self.current
-        for event in events:
-            event.owner = here
-        self.sleep(AllOf(here, events))
 
     def wait_any(self, events: tuple[Event, ...]) -> None:
         """Block the running processor until one of several events has happened."""
