@@ -26,9 +26,7 @@ SIZE = 3
 TIME_LIMIT = 240
 """Seconds of a start; a program that hangs is one that stops."""
 
-KNOWN = {
-    236: "Open MPI 5.0.11 writes other bytes of a nested datatype to a file than its type map"
-}
+KNOWN = {236: "Open MPI 5.0.11 writes other bytes of a nested datatype to a file than its type map"}
 """Programs that differ, each with the reason."""
 
 TOOLS: dict[str, list[str]] = {
