@@ -446,14 +446,14 @@ class Mail:
                 posted = processor.posted
                 if posted is not None:
                     # The fields are those of `PostedQueue.take`, without wildcards.
-                    receive = None if posted.wild else posted.exact.get(message[:BODY])
+                    receive: Any = None if posted.wild else posted.exact.get(message[:BODY])
                     if receive is not None and type(receive) is not deque:
                         del posted.exact[message[:BODY]]
                         if not posted.exact:
                             processor.posted = None
                         receive.message = message
                         receive.done = True
-                        owner: Any = receive.owner
+                        owner = receive.owner
                         if owner.awaited is receive:
                             owner.awaited = None
                             ready.append(owner)
