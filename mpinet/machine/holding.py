@@ -49,7 +49,8 @@ class HoldingRouter(Router):
     @property
     def in_flight(self) -> int:
         """Number of messages in flight on this rank."""
-        return self.live + (0 if self._aside is None else len(self._left(self._aside)))
+        aside = self._aside
+        return self.live + (0 if aside is None else int((aside.ends - aside.following).sum()))
 
     def inject(self, *given: Any) -> int:
         """Inject messages as `Router.inject` does."""
