@@ -97,6 +97,10 @@ def nearest_dimension(size: int) -> int:
     return max(1, round(math.log2(size)))
 
 
+LENS = ("plans", "patternA", "stateless", "detour", "fair", "regular")
+DUAL_NETS = ("algorithm1", "stateless", "landing", "detour")
+"""Routings of several families."""
+
 NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "ring": ("ring:4096", "ring:16", ("shortest", "parity")),
     "complete": ("complete:4096", "complete:8", ("direct",)),
@@ -141,15 +145,19 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "gbsn": (
         "gbsn:3,m=4096-2048-2048-2048-1536-1536-1024-999,a=3",
         "gbsn:1,m=4-4-4-2,a=1",
-        ("gbsn",),
+        ("gbsn", "twsr", "twsr-corrected"),
     ),
-    "gmn": ("gmn:16380", "gmn:8,256", ("source", "shortest", "online", "planned")),
-    "gmnany": ("gmnany:5000", "gmnany:100", ("source", "shortest")),
+    "gmn": (
+        "gmn:16380",
+        "gmn:8,256",
+        ("source", "shortest", "online", "discovered", "substituted", "planned"),
+    ),
+    "gmnany": ("gmnany:5000", "gmnany:100", ("source", "shortest", "online")),
     "lst": ("lst:512", "lst:3", ("paper", "optimal")),
     "tq": ("tq:14", "tq:4", ("shortest", "dimension")),
     "cq": ("cq:14", "cq:5", ("shortest", "dimension")),
     "hkv": ("hkv:13", "hkv:5", ("shortest", "dimension")),
-    "sth": ("sth:16,7", "sth:3,3", ("paper", "optimal")),
+    "sth": ("sth:16,7", "sth:3,3", ("paper", "optimal", "detour")),
     "dlh": ("dlh:16,8", "dlh:3,2", ("shortest",)),
     "hexcell": ("hexcell:52", "hexcell:3", ("shortest",)),
     "foldedcube": ("foldedcube:14", "foldedcube:5", ("shortest",)),
@@ -165,19 +173,15 @@ NETWORKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "arrstar": ("arrstar:5,6,3", "arrstar:3,4,2", ("shortest",)),
     "hypermesh": ("hypermesh:4,4,10", "hypermesh:2,3,2", ("shortest",)),
     "bh": ("bh:5,5,4", "bh:3,2,4", ("shortest",)),
-    "lens": ("lens:3,4,8", "lens:3,4,3", ("plans", "patternA", "stateless", "fair", "regular")),
-    "clens": ("clens:3,11", "clens:3,4", ("plans", "patternA", "stateless", "fair", "regular")),
+    "lens": ("lens:3,4,8", "lens:3,4,3", LENS),
+    "clens": ("clens:3,11", "clens:3,4", LENS),
     "plens": ("plens:3,16000", "plens:3,50", ("plans",)),
     "snowflake": ("snowflake:4,7", "snowflake:3,4", ("corners",)),
     "busstar": ("busstar:4,7", "busstar:3,4", ("connectors",)),
     "multistage": ("multistage:omega,10", "multistage:omega,4", ("shortest",)),
-    "hdn": (
-        "hdn:4x4x4,super=0.1/1.2",
-        "hdn:4x4,super=0.1/0.1",
-        ("algorithm1", "stateless", "landing"),
-    ),
-    "rdn": ("rdn:4x4x4,1", "rdn:2x3,1", ("algorithm1", "stateless", "landing")),
-    "dualcube": ("dualcube:7", "dualcube:3", ("algorithm1", "stateless", "landing")),
+    "hdn": ("hdn:4x4x4,super=0.1/1.2", "hdn:4x4,super=0.1/0.1", DUAL_NETS),
+    "rdn": ("rdn:4x4x4,1", "rdn:2x3,1", DUAL_NETS),
+    "dualcube": ("dualcube:7", "dualcube:3", DUAL_NETS),
     "graph": ("graph:4096", "graph:64", ("shortest",)),
 }
 """Networks by family: one of some 4k to 40k processors (`TRAFFIC` lists exceptions), a small one,
@@ -189,7 +193,11 @@ TRAFFIC = {"petersen": PAIRS, "hhc": PAIRS, "dgx1": PAIRS, "mi250": PAIRS}
 or 2^20, 8, and at most 1024.
 """
 
-AROUND = {"gmn": {"online": 1 / 64, "planned": 1 / 32}}
+AROUND = {
+    "gmn": {"online": 1 / 64, "discovered": 1 / 64, "substituted": 1 / 64, "planned": 1 / 32},
+    "gmnany": {"online": 1 / 64},
+    **{name: {"detour": 1 / 64} for name in ("sth", "lens", "clens", "hdn", "rdn", "dualcube")},
+}
 """Routings that avoid a dead processor, and the required fraction of the hypercube's speed."""
 
 DEAD = 17

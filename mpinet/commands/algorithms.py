@@ -81,6 +81,13 @@ PIPELINE = CollectiveProgram(
     chooses=True,
 )
 
+MULTICAST = CollectiveProgram(
+    run="mpinet.programs.multicast:multicast",
+    require="mpinet.programs.multicast:row_of",
+    needs="mpinet.programs.needs:multicast",
+    finds=("row",),
+)
+
 ROOTED = {
     "require": "mpinet.programs.gather:require_algorithm",
     "needs": "mpinet.programs.needs:from_or_to_one",
@@ -200,6 +207,7 @@ ALGORITHMS = (
     AlgorithmRow("cycle", _ALL, _PIPELINES, "a Hamiltonian cycle; several items: one port"),
     AlgorithmRow("passes", _SPREAD, where="a search"),
     AlgorithmRow("tree", (*_SPREAD, *_ALL, *_TO_OR_FROM_ONE), where="links"),
+    AlgorithmRow("floodtree", _SPREAD, where="links"),
     AlgorithmRow("flooding", _SPREAD, where="busses"),
     AlgorithmRow("best", _SPREAD[:1], where="the shortest of all"),
     AlgorithmRow("routed", (*_ALL, *_TO_OR_FROM_ONE, "exchange")),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated
 
-from mpinet.commands.fields import Count, Phase
+from mpinet.commands.fields import Count, Phase, When
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Common, SavedOften, Typed, Views
-from mpinet.commands.options import MachineOptions, Ports
+from mpinet.commands.options import MachineOptions, PartsName, Ports
 from mpinet.commands.result import Result
 
 Computed = Annotated[
@@ -42,6 +42,8 @@ class ProgramResult(Result):
     steps: Count
     correct: Annotated[bool, "against the serial computation"]
     phases: list[Phase]
+    copies: Annotated[Count, When("with ``--parts``"), "copies at work at the same time"]
+    alone: Annotated[Count, When("with ``--parts``"), "steps of one copy alone"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +69,10 @@ class PassOptions(MachineOptions):
     _: KW_ONLY
     operator: Computed
     algorithm: Pairing = None
+    parts: PartsName = None
+    change: Annotated[str | None, Typed(metavar="J:NETWORK")] = None
+    """Change of the links during the run: dimensions from J on are routed over NETWORK, which has
+    the same number of processors."""
     ports: Ports = "all"
 
 

@@ -8,8 +8,19 @@ from typing import Annotated
 from mpinet.commands.algorithms import algorithm_help
 from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.functions import function_with
-from mpinet.commands.optionrecords import Common, File, In, SavedOften, Typed, Views
+from mpinet.commands.optionrecords import Common, File, In, SavedOften, Several, Typed, Views
 from mpinet.commands.options import ItemOptions, Place, RootedOptions
+
+Targets = Annotated[
+    str | Several[int] | None,
+    Typed(
+        "Processors that need the message, such as ``3,8-11``: a multicast by repeated halving of "
+        "this set. Default: all.",
+        metavar="SET",
+        read=str,
+        several="3,8-11",
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,7 @@ class BroadcastOptions(RootedOptions, ItemOptions):
     root: Place = 0
     """Processor where the broadcast starts: number or address."""
     algorithm: Annotated[str | None, Typed(algorithm_help("broadcast"), metavar="NAME")] = None
+    to: Targets = None
     schedule: Annotated[bool, In.OUTPUT] = False
     """Report the schedule's SHA-256."""
     schedule_out: Annotated[File | None, In.OUTPUT] = None

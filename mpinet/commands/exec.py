@@ -71,6 +71,15 @@ class Tried(Fields):
     difference: str
 
 
+class Repeated(Fields):
+    """Runs of a script with other hash seeds and orders of messages."""
+
+    runs: Positive
+    outcome: Annotated[str, "same, calls, messages, deadlock or failure"]
+    seed: Annotated[int, "of the last run"]
+    difference: str
+
+
 class LineLoad(ScriptCall):
     """Messages on a link that one line of a script sends."""
 
@@ -161,7 +170,9 @@ class ExecResult(Result):
     open_receives: Annotated[list[OpenReceive], When("with arrivals,")]
     orders: Annotated[Tried, When("with all arrivals,")]
     findings: Annotated[list[FindingRow], When("with check,")]
+    repeated: Annotated[Repeated, When("with repeat,")]
     failed: Annotated[list[Failure], When("with faults,")]
+    clock: Annotated[str, When("with a measured clock,"), "cpu: the run is not reproducible"]
 
 
 @dataclass(frozen=True)
@@ -194,8 +205,11 @@ class ExecOptions(MachineOptions):
     """Routing of messages; default: the network's first routing."""
     packet: Annotated[int | None, Typed(metavar="BYTES"), In.MESSAGES] = None
     """Bytes per packet of a message; default: each message is one packet."""
-    sends: Annotated[Literal["buffered", "synchronous"], In.MESSAGES] = "buffered"
-    """Completion of sends: at once (buffered), or when a receive matches (synchronous)."""
+    sends: Annotated[
+        int | str, Typed(read=str, metavar="buffered|synchronous|BYTES"), In.MESSAGES
+    ] = "buffered"
+    """Completion of sends: at once (buffered), when a receive matches (synchronous), or when a
+    receive matches for messages above a size, such as 64kB."""
     collectives: Annotated[
         Literal["tree", "exchange", "binomial", "direct"] | None, In.MESSAGES
     ] = None
@@ -216,6 +230,9 @@ class ExecOptions(MachineOptions):
     ``all`` is run again."""
     most_orders: Annotated[int | None, Typed(metavar="N"), In.MESSAGES] = None
     """Largest number of runs of ``--arrivals all``; default: 1,000."""
+    clock: Annotated[Literal["steps", "cpu"], In.MESSAGES] = "steps"
+    """Time of ``MPI.Wtime``: steps of the machine (steps), or steps and the measured CPU time of
+    each processor (cpu), which differs from run to run."""
     place: Placed = "identity"
     loads: Annotated[bool, In.OUTPUT] = False
     """Report link loads, message queues, and the waiting time in each call."""
@@ -238,6 +255,9 @@ class ExecOptions(MachineOptions):
     """Checks to leave out of ``--check``, joined by commas."""
     check_strict: Annotated[bool, In.CHECKS] = False
     """Treat warnings of the checks as errors."""
+    repeat: Annotated[int | None, Typed(metavar="N"), In.CHECKS] = None
+    """Number of runs of ``--check``, each with another seed of string hashes and order of messages,
+    until the calls, the messages or the end differ."""
     sarif: Annotated[File | None, In.CHECKS] = None
     """SARIF file for the findings of the checks, which code hosts and editors show at the lines."""
     faults: Annotated[str | None, Typed(metavar="node:U@STEP,.."), In.NETWORK] = None

@@ -8,7 +8,7 @@ from mpinet.commands.fields import Count
 from mpinet.commands.functions import function_with
 from mpinet.commands.network import Network
 from mpinet.commands.optionrecords import Common, SavedOften, Views
-from mpinet.commands.options import MachineOptions, Place, Ports
+from mpinet.commands.options import FaultWords, MachineOptions, Place, Ports
 from mpinet.commands.result import Result
 
 
@@ -42,6 +42,7 @@ class FloodOptions(MachineOptions):
     root: Place = 0
     """Node where the flood starts: number or address."""
     ports: Ports = "all"
+    faults: FaultWords = None
 
 
 flood = function_with(FloodOptions, FloodResult, Views, SavedOften, Common)

@@ -70,7 +70,8 @@ Operator = Annotated[Literal["min", "max", "sum"], Typed("Operator on two items.
 FaultWords = Annotated[
     str | None,
     Typed(
-        "Dead nodes and links: ``node:U,link:U-V,..``, or a file with such words.",
+        "Dead nodes and links: ``node:U,link:U-V,..``, or a file with such words. ``route`` also "
+        "takes dead busses, ``bus:B``.",
         metavar="FAULTS",
         group="network",
         several="node:1,node:2",
@@ -85,6 +86,16 @@ GroupWords = Annotated[
         metavar="GROUP",
         group="network",
         several="0-3/4-7",
+    ),
+]
+
+PartsName = Annotated[
+    str | None,
+    Typed(
+        "Family of a factor of the product network, such as lst or tq of ``sth:3,3``: all copies "
+        "of this factor work at the same time, each on its own links.",
+        metavar="FACTOR",
+        group="network",
     ),
 ]
 
@@ -184,6 +195,7 @@ class CollectiveOptions(FabricOptions):
     is_own = True
     topology: Network
     _: KW_ONLY
+    parts: PartsName = None
     algorithm: Algorithm = None
     ports: Ports = "one"
     beside: bool = field(default=False, repr=False)

@@ -115,6 +115,9 @@ class RouteOptions(MachineOptions):
     (ideal)."""
     policy: Annotated[Literal["oldest", "fifo"], In.TRAFFIC] = "oldest"
     """Waiting message that a link takes first: the oldest, or the first in the queue (fifo)."""
+    arbitration: Annotated[Literal["order", "roundrobin", "token", "backoff"], In.TRAFFIC] = "order"
+    """Choice of a bus's next sender: the lowest message number (order), or a protocol of the bus's
+    members."""
     faults: FaultWords = None
     paths: Annotated[bool, In.OUTPUT] = False
     """Report the SHA-256 of all paths."""

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpinet.base.files import require_writable
-from mpinet.commands.algorithms import COLLECTIVES
+from mpinet.commands.algorithms import COLLECTIVES, MULTICAST
 from mpinet.commands.collectiveresult import CollectiveResult
 from mpinet.commands.job import Job, Watch, without_simple_reason
+from mpinet.commands.optionrecords import values_of
 from mpinet.commands.options import CollectiveOptions, ReductionOptions, RootedOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.fabric import intact, parts_of
@@ -21,6 +22,7 @@ from mpinet.jobs.programs import Prepared, is_pipeline, values_of_parameters
 from mpinet.jobs.together import AtOnce
 from mpinet.machine.dry import Dry
 from mpinet.machine.transport import Local
+from mpinet.networks.members import read_runs
 from mpinet.programs.kinds import OF_EACH
 from mpinet.report.rows import Row, phase_rows
 from mpinet.report.tables import table, with_phases
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 
 def prepare(options: CollectiveOptions) -> Job:
     """Find groups, root and program, reject impossible options, and return the job."""
-    topology, parts = parts_of(options.topology, options.faults, options.group)
+    given = options.faults, options.group, options.parts
+    topology, parts = parts_of(options.topology, *given)
     row = COLLECTIVES[options.command]
     if len(parts) > 1:
         return CollectiveJob(options, topology, AtOnce(options, topology, parts))
@@ -39,6 +42,13 @@ def prepare(options: CollectiveOptions) -> Job:
     if (file := _schedule_file(options)) is not None:
         require_writable(file)
     root = topology.find(str(options.root)) if isinstance(options, RootedOptions) else None
+    targets = getattr(options, "to", None)
+    if targets is not None:
+        refuse_to(options)
+        wanted = read_runs(topology, targets) if isinstance(targets, str) else [*targets]
+        values = values_of_parameters(options, topology, root) | {"targets": wanted}
+        work = Prepared(MULTICAST, values)
+        return CollectiveJob(options, topology, work, root, False, len({root, *wanted}))
     is_planned = is_pipeline(options, topology)
     # A schedule lists for each processor the informing message. With several items, no single
     # message informs a processor.
@@ -51,6 +61,15 @@ def prepare(options: CollectiveOptions) -> Job:
     assert program is not None
     work = Prepared(program, values_of_parameters(options, topology, root))
     return CollectiveJob(options, topology, work, root, is_planned)
+
+
+def refuse_to(options: CollectiveOptions) -> None:
+    """Raise `UsageError` for an option that does not apply to a broadcast to a set."""
+    given = values_of(options)
+    given["items"] -= 1
+    for name in ("algorithm", "items", "group", "parts", "schedule", "schedule_out"):
+        if given.get(name):
+            raise UsageError(f"--{name.replace('_', '-')} does not apply with --to.")
 
 
 def _schedule_file(options: CollectiveOptions) -> Path | None:
@@ -73,6 +92,7 @@ class CollectiveJob(MachineJob):
     _work: Prepared | AtOnce
     _root: int | None = None
     _is_planned: bool = True
+    _wanted: int | None = None
 
     def needs(self, ranks: int) -> int:
         """Return the bytes that the program needs."""
@@ -145,6 +165,8 @@ class CollectiveJob(MachineJob):
         """Run a single rank on one process, for ``mpinet predict``."""
         if self._is_planned:
             raise UsageError("--items does not apply: predict supports one item only.")
+        if self._wanted is not None:
+            raise UsageError("--to does not apply: predict supports broadcasts to all processors.")
         if self.options.is_scheduled:
             raise UsageError(
                 "--schedule does not apply: one rank knows only its own part of the schedule."
@@ -155,7 +177,7 @@ class CollectiveJob(MachineJob):
 
     def shortfall(self, result: Row) -> str:
         """Return a sentence if a broadcast did not reach all processors, or the result is wrong."""
-        informed, hosts = result.get("informed"), self.network.hosts
+        informed, hosts = result.get("informed"), self._wanted or self.network.hosts
         if informed in (None, hosts) or "correct" in result:
             return super().shortfall(result)
         return f"The broadcast is incomplete: {informed} of {hosts} processors are informed."

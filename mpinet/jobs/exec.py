@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from contextlib import redirect_stderr
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from mpinet.base.arrays import Ints
 from mpinet.base.files import require_writable, whole_file, write_text
@@ -56,6 +56,8 @@ MOST_ORDERS = 1000
 
 def prepare(options: ExecOptions) -> Job:
     """Find the network, the script and the processors of its ranks, and return the job."""
+    from mpinet.mpi.world.options import eager_of
+
     topology = topology_named(options.on)
     refuse_checkpoint(options.line.checkpoint, "a script")
     # The routing is opened here only for its error checks. Each run of the script opens it again.
@@ -69,6 +71,7 @@ def prepare(options: ExecOptions) -> Job:
         raise UsageError(f"--compute is a factor 0..10^6, not {options.compute}.")
     if options.arrivals is not None and options.messages is not None:
         raise UsageError("--arrivals does not apply with --messages: it changes their order.")
+    eager_of(options.sends)
     _refuse_orders(options)
     if options.packet is not None and options.packet < 1:
         raise UsageError(f"--packet is 1 byte or more, not {options.packet}.")
@@ -104,7 +107,7 @@ def _checks(options: ExecOptions) -> list[str] | None:
     from mpinet.mpi.checks.rules import CHECKS, checks_named
 
     if not options.check and options.checks is None:
-        for name in ("no_check", "check_strict", "sarif"):
+        for name in ("no_check", "check_strict", "sarif", "repeat"):
             if getattr(options, name) not in (None, False):
                 raise UsageError(f"--{name.replace('_', '-')} applies only with --check.")
         return None
@@ -115,6 +118,10 @@ def _checks(options: ExecOptions) -> list[str] | None:
         except ValueError as error:
             raise UsageError(f"{word}: {error}.") from None
 
+    if options.repeat is not None and not 2 <= options.repeat <= MOST_ORDERS:
+        raise UsageError(f"--repeat is 2..{MOST_ORDERS} runs, not {options.repeat}.")
+    if options.repeat is not None and options.arrivals == "all":
+        raise UsageError("--repeat does not apply with --arrivals all, which runs every order.")
     chosen = CHECKS if options.checks is None else named(options.checks, "--check")
     left_out = [] if options.no_check is None else named(options.no_check, "--no-check")
     if options.sarif is not None:
@@ -134,13 +141,14 @@ class Exec(MachineJob):
     _failing: dict[int, int]
     _own: Sequence[str]
     _checks: Sequence[str] | None = None
+    _log: dict[int, Any] | None = None
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Run the script, and report the findings of its checks, also after a failure."""
         from mpinet.mpi.checks.findings import CheckedEnd
 
         try:
-            row = self._played(transport, watch)
+            row = self._repeated(transport, watch)
         except CheckedEnd as ended:
             from mpinet.mpi.checks.told import findings_text
 
@@ -152,6 +160,23 @@ class Exec(MachineJob):
             raise
         self._write_sarif(row.get("findings", []), transport)
         return row
+
+    def _repeated(self, transport: Local, watch: Watch) -> Row:
+        """Run the script, and repeat the run if an option asks for this."""
+        if self.options.repeat is None:
+            return self._played(transport, watch)
+        from mpinet.jobs.repetition import repeated
+
+        self._log = {}
+        row = self._played(transport, watch)
+        return row | {"repeated": repeated(self.options, self._log, transport)}
+
+    def run_logged(self, transport: Local, log: dict[int, Any], out: TextIO) -> None:
+        """Run the script once, and collect the calls of its processors (collective)."""
+        from mpinet.mpi.world.orders import SeededOrder
+
+        self._log = log
+        self._run(transport, lambda *done: None, SeededOrder(self.options.seed), out)
 
     def _findings(self, findings: Sequence[Finding]) -> list[Row]:
         """Return findings as rows of a document."""
@@ -214,6 +239,7 @@ class Exec(MachineJob):
     ) -> ScriptOutcome:
         """Run the script once (collective)."""
         from mpinet.mpi.script import ScriptOptions, run_script
+        from mpinet.mpi.world.options import eager_of
         from mpinet.mpi.world.trees import TargetPattern
 
         options = self.options
@@ -221,7 +247,8 @@ class Exec(MachineJob):
             arguments=self._arguments,
             routing=options.routing,
             packet=options.packet,
-            synchronous=options.sends == "synchronous",
+            eager=eager_of(options.sends),
+            measured=options.clock == "cpu",
             out=out,
             pattern=None if options.collectives is None else TargetPattern(options.collectives),
             compute=None if options.messages is None else float(options.compute or 0),
@@ -233,6 +260,7 @@ class Exec(MachineJob):
             faults=self._failing,
             own=self._own,
             checks=self._checks,
+            log=self._log,
         )
         return run_script(self.make_machine(transport, watch), self._source, script)
 
@@ -258,6 +286,8 @@ class Exec(MachineJob):
         if found.findings is not None:
             row["findings"] = self._findings(found.findings)
         row |= found.hot or {}
+        if self.options.clock == "cpu":
+            row["clock"] = "cpu"
         if self._failing:
             row["failed"] = [
                 dict(zip(("processor", "step", "known"), failure, strict=True))
@@ -284,6 +314,12 @@ class Exec(MachineJob):
 
     def shortfall(self, result: Row) -> str:
         """Return a sentence on an order with a different outcome, if one was found."""
+        repeated = result.get("repeated", {"difference": ""})
+        if repeated["difference"]:
+            return (
+                f"{repeated['difference']}\nRepeat this run with: --arrivals random --seed "
+                f"{repeated['seed']}"
+            )
         orders = result.get("orders", {"order": ""})
         if not orders["order"]:
             return ""
@@ -294,7 +330,8 @@ class Exec(MachineJob):
         from mpinet.mpi.checks.rules import ERROR, FINDINGS
 
         errors = [row for row in result.get("findings", ()) if row["severity"] == ERROR]
-        fails = result.get("orders", {}).get("outcome") in ("deadlock", "failure")
+        ends = [result.get(name, {}).get("outcome") for name in ("orders", "repeated")]
+        fails = "deadlock" in ends or "failure" in ends
         is_wrong = self._checks is not None and (errors or fails)
         return FINDINGS if is_wrong else super().status(result)
 
@@ -302,6 +339,8 @@ class Exec(MachineJob):
         """Format the counts, and the costs of each kind of call and each line."""
         names = ("processors", "steps", "messages", "hops", "bytes", "unreceived")
         counts = {name: result[name] for name in names}
+        if "clock" in result:
+            counts["clock"] = "measured CPU time: this run is not reproducible"
         if result["unreceived_at"]:
             first = result["unreceived_at"][0]
             counts["first of these"] = f"{first['messages']} at processor {first['processor']}"
@@ -318,6 +357,9 @@ class Exec(MachineJob):
             parts.append(findings_text(result["findings"]))
         if result.get("open_receives"):
             parts.append(open_text(result["open_receives"]))
+        if "repeated" in result:
+            runs, ended = result["repeated"]["runs"], result["repeated"]["outcome"]
+            parts.append(f"{runs} runs with other hash seeds and orders of messages: {ended}")
         if "orders" in result:
             parts.append(orders_text(result["orders"]))
         return "\n\n".join(parts)

@@ -12,9 +12,10 @@ from mpinet.commands.optionrecords import PYTHON, Options
 from mpinet.commands.options import CollectiveOptions
 from mpinet.errors import UsageError
 from mpinet.jobs import module_of
-from mpinet.jobs.faults import lasting_faults
+from mpinet.jobs.faults import lasting_faults, refuse_busses
 from mpinet.jobs.opening import topology_named
 from mpinet.machine.transport import Local
+from mpinet.networks.copies import copies_of
 from mpinet.networks.members import Members, read_runs
 from mpinet.networks.topology import Topology
 from mpinet.report.rows import Row
@@ -24,9 +25,9 @@ VIEWS = ("record", "draw", "play", "trace", "checkpoint", "schedule_out", "save"
 
 
 def parts_of(
-    named: AnyNetwork, dead_words: str | None, group: str | None
+    named: AnyNetwork, dead_words: str | None, group: str | None, factor: str | None = None
 ) -> tuple[Topology, list[Members]]:
-    """Return the network without dead parts, and the subnetwork of each group.
+    """Return the network without dead parts, and the subnetwork of each group or copy.
 
     For one group, the network is the group's subnetwork. Without groups the list is empty.
 
@@ -38,8 +39,13 @@ def parts_of(
         A fault begins at a step, or a processor is in two groups.
     """
     network = topology_named(named)
-    faults = lasting_faults(network, dead_words)
+    faults = refuse_busses(lasting_faults(network, dead_words))
     dead, links = faults.dead.tolist(), [(int(u), int(v)) for u, v in faults.cut]
+    if factor is not None and group is not None:
+        raise UsageError("--parts and --group: give one of the two.")
+    if factor is not None:
+        copies = copies_of(network, factor, dead, links)
+        return Members(network, None, dead, links) if faults else network, copies
     groups = [] if group is None else groups_of(network, group)
     parts = [Members(network, members, dead, links) for members in groups]
     if len(parts) == 1:

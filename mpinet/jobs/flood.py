@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from mpinet.commands.fields import picked
 from mpinet.commands.flood import FloodOptions, FloodResult
 from mpinet.commands.job import Job, Watch
+from mpinet.jobs.fabric import parts_of
 from mpinet.jobs.machinejob import MachineJob
-from mpinet.jobs.opening import require_all_port, topology_named
+from mpinet.jobs.opening import require_all_port
 from mpinet.machine.dry import Dry
 from mpinet.machine.transport import Local
 from mpinet.report.rows import Row
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 def prepare(options: FloodOptions) -> Job:
     """Find the root, and return the job."""
-    topology = topology_named(options.topology)
+    topology, _ = parts_of(options.topology, options.faults, None)
     require_all_port(options.ports, "flood")
     return Flood(options, topology, topology.find(str(options.root)))
 

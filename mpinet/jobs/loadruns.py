@@ -15,7 +15,7 @@ from mpinet.base.numerals import is_whole, quoted
 from mpinet.commands.load import LoadOptions
 from mpinet.commands.optionrecords import MOST_SEED, Several, changed
 from mpinet.errors import FileError, UsageError
-from mpinet.jobs.faults import parse_faults
+from mpinet.jobs.faults import parse_faults, refuse_busses
 from mpinet.jobs.loadplan import Variant, read_numbers
 from mpinet.jobs.opening import topology_named
 from mpinet.machine.timed.program import Program
@@ -87,7 +87,7 @@ def settings_of(
         ),
         read_window(options),
         seeds,
-        parse_faults(topology, options.faults),
+        refuse_busses(parse_faults(topology, options.faults)),
         variant["vcs"] is not None,
         read_steady(options, traffic.rows is not None),
     )

@@ -12,7 +12,7 @@ from mpinet.commands.job import Job, Watch
 from mpinet.commands.route import RouteOptions
 from mpinet.errors import UsageError
 from mpinet.jobs.faults import lasting_faults
-from mpinet.jobs.machinejob import MachineJob
+from mpinet.jobs.machinejob import MachineJob, refuse_checkpoint
 from mpinet.jobs.opening import routing_of, topology_named
 from mpinet.machine import Machine
 from mpinet.machine.dry import Dry
@@ -45,6 +45,10 @@ def prepare(options: RouteOptions) -> Job:
         _refuse(options.ports == "one", "--ports one", "in ideal mode no port model holds")
         _refuse(options.duplex == "half", "--duplex half", "in ideal mode no port model holds")
         _refuse(options.policy == "fifo", "--policy fifo", "with --mode ideal no message waits")
+        _refuse(_has_protocol(options), "--arbitration", "with --mode ideal no message waits")
+    if _has_protocol(options):
+        _refuse(topology.links, "--arbitration", f"{topology.name} has no busses")
+        refuse_checkpoint(options.line.checkpoint, "a bus protocol")
     _refuse(
         options.wants_paths and options.faults is not None,
         "--paths",
@@ -52,11 +56,18 @@ def prepare(options: RouteOptions) -> Job:
     )
     pattern = traffic(topology, pairs, options.seed)
     faults = lasting_faults(topology, options.faults)
-    routing = routing_of(topology, options.routing, options.seed)
+    # Without a detour, all messages that meet a fault would be undeliverable.
+    name = options.routing or (topology.detour if faults else None)
+    routing = routing_of(topology, name, options.seed)
     job = RouteJob(replace(options, pairs=pairs), topology, routing, pattern, faults)
     # The document's command line has the completed pattern, which makes the same run everywhere.
     job.completed = job.options
     return job
+
+
+def _has_protocol(options: RouteOptions) -> bool:
+    """Return whether the members of a bus arbitrate by a protocol."""
+    return options.arbitration != "order"
 
 
 def _refuse(wrong: bool, option: str, reason: str) -> None:
@@ -81,14 +92,18 @@ class RouteJob(MachineJob):
 
     def run(self, transport: Local, watch: Watch) -> Row:
         """Route the messages, and hash the paths if requested."""
+        from mpinet.machine.busprotocol import PROTOCOLS
         from mpinet.programs.route import route
         from mpinet.report.hashes import dealt_lines, hash_into, path_lines
 
         options = self.options
         machine = self._machine(transport, watch)
-        found = route(
-            machine, self._traffic, self._routing, options.mode, options.policy, self._faults
-        )
+        protocol = None
+        if _has_protocol(options):
+            protocol = PROTOCOLS[options.arbitration](machine, options.seed)
+            self.model["arbitration"] = options.arbitration
+        settings = options.mode, options.policy, self._faults, protocol
+        found = route(machine, self._traffic, self._routing, *settings)
         self.note_crossing(machine)
         result: Row = plain(found) | {"routing": self._routing.name}
         if options.wants_paths:
@@ -109,6 +124,7 @@ class RouteJob(MachineJob):
         options = self.options
         _refuse(options.wants_paths, "--paths", "one rank knows only parts of the paths")
         _refuse(options.faults is not None, "--faults", "predict supports no faults")
+        _refuse(_has_protocol(options), "--arbitration", "predict supports no protocols")
         machine = self._machine(dry)
         return rehearse_route(
             machine, dry, self._traffic, self._routing, options.mode, options.policy

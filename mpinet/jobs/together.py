@@ -87,7 +87,7 @@ class AtOnce:
 
     def __init__(self, options: CollectiveOptions, fabric: Topology, parts: list[Members]):
         if options.command not in KINDS:
-            raise UsageError(f"--group: {options.command} supports one group only.")
+            raise UsageError(f"--group or --parts: {options.command} supports one group only.")
         self._options, self._fabric, self._parts = options, fabric, parts
         if options.duplex == "half":
             raise UsageError("--duplex half does not apply to several groups at once.")

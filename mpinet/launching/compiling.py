@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, partial
 from importlib import import_module
-from itertools import product
+from itertools import chain, product
 from multiprocessing import get_context
 from types import ModuleType
 from typing import Any
@@ -31,6 +31,7 @@ from mpinet.compiled import Compiled, Kernel, Rule
 from mpinet.errors import MpinetError
 from mpinet.machine import Machine, hop
 from mpinet.machine.router import Router
+from mpinet.machine.traffic.dense import COMMON, bound
 from mpinet.machine.transport import Local
 from mpinet.networks.catalogue import FAMILIES, family_class, open_topology
 from mpinet.networks.classchoice import open_classes, own_choices
@@ -41,12 +42,12 @@ from mpinet.programs.patterns import pattern_of
 
 MAKES_CODE = re.compile(r"@kernel|@rule|\brule\(|= [\w.]+\.bind\(\s*f?\"")
 
-RULES, FAMILY, ROUTINGS, LOOPS, NETWORK, MIXES = (
-    "rules", "family", "routings", "loops", "network", "patterns"
+RULES, FAMILY, ROUTINGS, LOOPS, NETWORK, MIXES, DENSE = (
+    "rules", "family", "routings", "loops", "network", "patterns", "dense"
 )  # fmt: skip
 """Prefixes of names of code groups. They mean: rules of a module; rules of a family's example;
 rules of all its routings; the router's loops with these rules; rules of a combined network; rules
-of combined patterns.
+of combined patterns; the dense step in common shapes.
 """
 
 OF_A_FILE = "graph"
@@ -84,6 +85,7 @@ def everything() -> list[str]:
         *_of_families(ROUTINGS),
         *(f"{NETWORK}:{name}" for name in COMBINED),
         f"{MIXES}:made",
+        f"{DENSE}:common",
     ]
 
 
@@ -343,6 +345,7 @@ FINDERS: dict[str, Callable[[str], Iterable[Any]]] = {
     LOOPS: _loops_of,
     NETWORK: _rules_of_network,
     MIXES: _mixes,
+    DENSE: lambda _: chain(*map(bound, COMMON)),
 }
 
 

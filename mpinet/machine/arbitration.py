@@ -14,6 +14,7 @@ from mpinet.base.arguments import PortRule
 from mpinet.base.arrays import Flags, Ints
 from mpinet.compiled import kernel
 from mpinet.errors import UsageError
+from mpinet.machine.busprotocol import BusProtocol
 from mpinet.machine.machine import Machine
 from mpinet.machine.step import by_owner, first_of_each, gather_claims
 
@@ -32,6 +33,8 @@ class Arbiter:
     ----------
     machine : Machine
         The machine, with the port model to observe.
+    protocol : BusProtocol, optional
+        Arbitration by the members of each bus. Default: the lowest priority number wins.
 
     Raises
     ------
@@ -39,14 +42,14 @@ class Arbiter:
         The port model has a limit other than one or all.
     """
 
-    def __init__(self, machine: Machine):
+    def __init__(self, machine: Machine, protocol: BusProtocol | None = None):
         model = machine.model
         if not {model.send, model.receive} <= {1, None}:
             raise UsageError(
                 f"The router needs a port model with one port or all ports per processor, not "
                 f"{model.name}."
             )
-        self._machine = machine
+        self._machine, self._protocol = machine, protocol
         self._one_send = model.send == 1
         self._one_receive = model.receive == 1
         self._shared = model.half_duplex or not machine.topology.links
@@ -55,9 +58,9 @@ class Arbiter:
         self._lowest = np.full(len(machine.nodes) if limited else 0, NONE)
 
     @classmethod
-    def where_needed(cls, machine: Machine) -> Arbiter | None:
+    def where_needed(cls, machine: Machine, protocol: BusProtocol | None = None) -> Arbiter | None:
         """Return an arbiter, or None if every channel has one sender and there is no port limit."""
-        arbiter = cls(machine)
+        arbiter = cls(machine, protocol)
         needed = arbiter._one_send or arbiter._one_receive or arbiter._shared
         return arbiter if needed else None
 
@@ -138,6 +141,8 @@ class Arbiter:
 
     def _best_on_channel(self, nominated: Ints) -> Flags:
         """Return flags of the nominations (node, channel, priority) that win their channel."""
+        if self._protocol is not None:
+            return self._protocol.senders(nominated)
         claims = gather_claims(self._machine, nominated)
         # Claims ascend by priority, and `np.unique` finds the first of each channel: the best one.
         claims = claims[np.argsort(claims[:, 2])]

@@ -1,4 +1,4 @@
-"""Dead processors and links."""
+"""Dead processors, links and busses."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Faulty(NamedTuple):
     dead: Ints
     """Dead processors, ascending. Shape (k,)."""
     cut: Table
-    """Dead links, in both directions, ascending. Shape (2 l, 2)."""
+    """Dead links in both directions, as pairs of neighbours, and the ports of dead busses, as pairs
+    of a processor and ``~port``; ascending. Shape (l, 2).
+    """
 
 
 class Faults:
@@ -50,6 +52,8 @@ class Faults:
         Dead links, each as a pair of neighbours; dead in both directions.
     passing : iterable of Passing
         Processors and links that are dead in some steps only.
+    busses : iterable of int
+        Busses that are always dead: they carry no messages.
 
     Raises
     ------
@@ -62,7 +66,7 @@ class Faults:
     dead: Ints
     """Processors that are always dead, ascending. Shape (k,)."""
     cut: Ints
-    """Links that are always dead, in both directions, ascending. Shape (2 l, 2)."""
+    """Links and ports that are always dead, as in `Faulty`. Shape (l, 2)."""
 
     def __init__(
         self,
@@ -70,7 +74,11 @@ class Faults:
         nodes: Iterable[int] = (),
         links: Iterable[tuple[int, int]] = (),
         passing: Iterable[Passing] = (),
+        busses: Iterable[int] = (),
     ):
+        self.busses = sorted({*busses})
+        """Busses that are always dead, ascending."""
+        self._ports = [each for bus in self.busses for each in _ports_on(topology, bus)]
         always = [(node,) for node in nodes] + [(u, v) for u, v in links]
         self._passing = list(passing)
         # Each fault is checked once, in the given order: the first wrong word is reported.
@@ -98,7 +106,7 @@ class Faults:
         """Return the faults of a step, as `dead` and `cut`; before step 0 the permanent faults."""
         every = [*self._always, *(each.what for each in self._passing if each.covers(step))]
         ends = {what for what in every if len(what) == 2}
-        both = sorted(ends | {(v, u) for u, v in ends})
+        both = sorted(ends | {(v, u) for u, v in ends} | {*self._ports})
         dead = sorted({what[0] for what in every if len(what) == 1})
         return Faulty(np.array(dead, np.int64), np.array(both, np.int64).reshape(-1, 2))
 
@@ -108,7 +116,16 @@ class Faults:
         return [each.what[0] for each in self._passing if len(each.what) == 1]
 
     def __bool__(self) -> bool:
-        return bool(self._always or self._passing)
+        return bool(self._always or self._passing or self.busses)
+
+
+def _ports_on(topology: Topology, bus: int) -> list[tuple[int, int]]:
+    """Return the ports on a bus, each as its processor and ``~port``."""
+    if not 0 <= bus < (topology.busses or 0):
+        raise UsageError(f"{topology.name} has no bus {bus}.")
+    members, ports = np.array(topology.bus_members(bus)), np.arange(topology.ports)
+    rows, on = np.nonzero(topology.channel(members[:, np.newaxis], ports) == bus)
+    return list(zip(members[rows].tolist(), (~ports[on]).tolist(), strict=True))
 
 
 @inlined
@@ -126,12 +143,12 @@ def is_dead(node, dead):
 
 
 @inlined
-def is_cut(node, other, dead, cut):
-    """Return True if the link from a processor to its neighbour, or the neighbour, is dead."""
+def is_cut(node, port, other, dead, cut):
+    """Return True if the channel behind a port, or the neighbour there, is dead."""
     if is_dead(other, dead):
         return True
     # A linear scan: cut links are few, and a sorted search would cost a branch per level.
     for i in range(cut.shape[0]):
-        if cut[i, 0] == node and cut[i, 1] == other:
+        if cut[i, 0] == node and (cut[i, 1] == other or cut[i, 1] == ~port):
             return True
     return False

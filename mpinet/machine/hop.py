@@ -230,7 +230,7 @@ def next_port(decide, node, header, params, faulty, dead, cut, neighbor, wiring)
         return STUCK
     # A static choice: `INLINED` is a constant, so compiled code contains one of the two calls.
     port = wayfinding_inlined(node, header, params) if INLINED else decide(node, header, params)
-    if faulty and port >= 0 and is_cut(node, neighbor(node, port, wiring), dead, cut):
+    if faulty and port >= 0 and is_cut(node, port, neighbor(node, port, wiring), dead, cut):
         return STUCK
     return port
 

@@ -23,6 +23,7 @@ from mpinet.base.records import with_room
 from mpinet.errors import ConservationError, RoutingError, UsageError
 from mpinet.machine import hop
 from mpinet.machine.arbitration import Arbiter
+from mpinet.machine.busprotocol import BusProtocol
 from mpinet.machine.deliveries import Delivered, Deliveries
 from mpinet.machine.faults import Faults
 from mpinet.machine.injected import (
@@ -77,6 +78,8 @@ class Router:
     checked : bool
         True if `check_conservation` is needed after the run. Injected arrays are then kept and must
         not be changed until the check.
+    protocol : BusProtocol, optional
+        Arbitration by the members of each bus. Default: the lowest message number wins a bus.
 
     Raises
     ------
@@ -95,6 +98,7 @@ class Router:
         payload_words: int = 0,
         keep: bool = False,
         checked: bool = True,
+        protocol: BusProtocol | None = None,
     ):
         if mode not in MODES:
             raise UsageError(f"There is no mode {mode!r}: give one of {', '.join(MODES)}.")
@@ -111,7 +115,8 @@ class Router:
         self.injected = self._most_injected = 0
         self._sent = Injected(machine)
         ideal = mode == "ideal"
-        self._arbiter = None if ideal else Arbiter.where_needed(machine)
+        self._idles = protocol is not None and protocol.idles
+        self._arbiter = None if ideal else Arbiter.where_needed(machine, protocol)
         how = hop.IDEAL if ideal else hop.CHOSEN if self._arbiter else hop.QUEUED
         self._granting = hop.Granting(how, np.empty(0, bool))
         # With one rank nothing leaves the array, and the loop is compiled without this case.
@@ -325,7 +330,9 @@ class Router:
         # without an exchange.
         staying, counts[self.machine.transport.rank] = counts[self.machine.transport.rank], 0
         away = len(leaving) - staying
-        exchanged = self.machine.exchange(leaving[:away], counts, moved, self._room)
+        # Some protocols leave busses idle while messages wait, and such steps count.
+        word = moved + int(self._idles and self.live > 0)
+        exchanged = self.machine.exchange(leaving[:away], counts, word, self._room)
         # The sum is part of the step's exchange, so the end is detected without a further
         # collective.
         self.machine.transport.moving = exchanged.total

@@ -33,6 +33,9 @@ from mpinet.mpi.real import REAL
 from mpinet.mpi.refusals import refuse_rest, refusing
 from mpinet.mpi.settings import Package
 from mpinet.mpi.windows.window import Win
+from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.process_state import InterpreterSetting, SettingKind
+from mpinet.mpi.world.settings import MODULE_VARIABLE
 from mpinet.mpi.world.world import World
 
 LOCAL_CLASSES = (
@@ -190,16 +193,70 @@ FINDER = "mpi4py._mpiabi"
 """The module of mpi4py that locates its compiled parts; it keeps their location."""
 
 
+class StandIn(ModuleType):
+    """The module ``mpi4py.MPI``; a processor that assigns a name has a value of its own."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("__"):
+            _change(InterpreterSetting(MODULE_VARIABLE, (self.__name__, name)))
+        super().__setattr__(name, value)
+
+
+class OwnPickle(REAL.Pickle):  # type: ignore[misc]
+    """``MPI.pickle``; a processor that changes it has its own functions and protocol."""
+
+    def __init__(
+        self, dumps: Any = None, loads: Any = None, protocol: Any = None, threshold: Any = None
+    ):
+        _change(PICKLE)
+        PICKLE.put((dumps, loads, protocol, threshold))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        _change(PICKLE)
+        setattr(REAL.pickle, name, value)
+
+    PROTOCOL = property(lambda self: REAL.pickle.PROTOCOL)
+    THRESHOLD = property(lambda self: REAL.pickle.THRESHOLD)
+    dumps, loads = staticmethod(REAL.pickle.dumps), staticmethod(REAL.pickle.loads)
+    dumps_oob = staticmethod(REAL.pickle.dumps_oob)
+    loads_oob = staticmethod(REAL.pickle.loads_oob)
+
+
+def _put_pickle(name: str, value: tuple[Any, ...]) -> None:
+    FUNCTIONS_OF_PICKLE[:] = value[:2]
+    REAL.pickle.__init__(*value)
+
+
+FUNCTIONS_OF_PICKLE: list[Any] = [None, None]
+"""Functions of `REAL.pickle` to write and read; None: Python's own."""
+
+PICKLE = InterpreterSetting(
+    SettingKind(
+        lambda _: (*FUNCTIONS_OF_PICKLE, REAL.pickle.PROTOCOL, REAL.pickle.THRESHOLD), _put_pickle
+    ),
+    "",
+)
+"""Functions, protocol and threshold of `MPI.pickle`."""
+
+
+def _change(setting: InterpreterSetting) -> None:
+    """Give the running processor its own copy of a setting."""
+    here = running.turns.current
+    if here.main is not None:
+        running.turns.privacy.change(here, setting)
+
+
 def stand_in() -> ModuleType:
     """Return the module imported by scripts as ``mpi4py.MPI``, for the current run."""
-    module = ModuleType(REAL.__name__, REAL.__doc__)
-    module.__file__ = REAL.__file__
-    module.__spec__ = ModuleSpec(REAL.__name__, None, origin=REAL.__file__)
+    module = StandIn(REAL.__name__, REAL.__doc__)
     names = vars(module)
+    names["__file__"] = REAL.__file__
+    names["__spec__"] = ModuleSpec(REAL.__name__, None, origin=REAL.__file__)
     for name, value in vars(REAL).items():
         if not name.startswith("__"):
             names[name] = _in_place_of(name, value)
     names["COMM_WORLD"], names["COMM_SELF"] = whole(), own()
+    names["pickle"] = OwnPickle.__new__(OwnPickle)
     return module
 
 

@@ -17,13 +17,16 @@ from mpinet.errors import Deadlock, ProgramError
 from mpinet.machine import Machine
 from mpinet.mpi import source
 from mpinet.mpi.checks.findings import CheckedEnd, Findings
-from mpinet.mpi.checks.gathering import gathered_findings
+from mpinet.mpi.checks.gathering import gathered_calls, gathered_findings
 from mpinet.mpi.checks.installing import checking
 from mpinet.mpi.communicators.spawning import LAUNCHES, Launch, adopt
+from mpinet.mpi.environment import process_identity
 from mpinet.mpi.foreign import in_libraries
 from mpinet.mpi.module import emulated
 from mpinet.mpi.outcome import ScriptOutcome, outcome
 from mpinet.mpi.source import Source
+from mpinet.mpi.world import packages as packages
+from mpinet.mpi.world.alarms import own_alarms
 from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garbage_collected
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.loading import loading
@@ -70,15 +73,24 @@ def run_script(
         world.exits.told = options.told
         if options.checks is not None:
             world.findings = Findings(options.checks)
+            world.findings.log = None if options.log is None else {}
         with running.of(world):
             try:
                 _run(world, whole, options.arguments)
             except (Deadlock, ProgramError) as error:
                 # All ranks raise the same error at the same time, and can meet once more.
+                _collect(world, options)
                 if world.findings is not None:
                     raise CheckedEnd(error, gathered_findings(world, error)) from None
                 raise
+            _collect(world, options)
             return outcome(world)
+
+
+def _collect(world: World, options: ScriptOptions) -> None:
+    """Collect the calls of all processors, if the options ask for these (collective)."""
+    if options.log is not None:
+        options.log.update(gathered_calls(world))
 
 
 def _run(world: World, whole: Source, arguments: Sequence[str]) -> None:
@@ -102,7 +114,7 @@ def _play(world: World, processor: Processor, whole: Source, arguments: Sequence
     """Run a script on the running processor to its end."""
     main = _main(whole)
     processor.main = sys.modules["__main__"] = main
-    sys.argv = [whole.name, *arguments]
+    vars(sys)["argv"] = [whole.name, *arguments]  # the same for all, and no processor's own
     if whole.package:
         import_module(whole.package)
     try:
@@ -154,11 +166,13 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
         emulated(world),
         own_random_numbers(lambda: world.turns.current),
         own_settings(world),
+        own_alarms(world.turns),
         loading(world),
         streams(world),
         garbage_collected(),
         world.threads.watched(),
         outside_watched(world),
+        process_identity(world),
         in_libraries(),
         nullcontext() if world.findings is None else checking(world, world.findings),
     ):

@@ -104,7 +104,13 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[ScriptOutcome, Order
         # options are left.
         asleep = branches[-1].later if branches else set[Choice]()
         orders, told = PrefixReplay([branch.place for branch in branches], asleep), Told()
-        end, outcome = _made(run, orders, told, number == 0)
+        try:
+            end, outcome = _made(run, orders, told, number == 0)
+        except (Deadlock, ProgramError, CheckedEnd) as ended:
+            _branch(branches, transport, orders)
+            order = order_text(_told_apart(branches))
+            ended.args = (f"{ended}\n{_first_text(order)}", *ended.args[1:])
+            raise
         _branch(branches, transport, orders)
         # A redundant run has no outcome of its own and is neither counted nor compared.
         if end is not None:
@@ -121,6 +127,12 @@ def try_all(transport: Local, run: Run, most: int) -> tuple[ScriptOutcome, Order
             return first[0], OrderFindings(tried, True, "same", "", "")
     assert first is not None
     return first[0], OrderFindings(tried, False, "same", "", "")
+
+
+def _first_text(order: str) -> str:
+    """Return a sentence on a failure in the first order."""
+    again = f" Repeat it with: --arrivals {order}" if order else " It has no other order so far."
+    return f"This is the first of all orders: 1 run.{again}"
 
 
 def _made(

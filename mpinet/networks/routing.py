@@ -185,7 +185,8 @@ class Routing:
         dead : iterable of int
             Dead nodes.
         cut : iterable of (int, int)
-            Dead links, each as a pair of neighbours.
+            Dead links, each as a pair of neighbours, and ports of dead busses, each as a pair of a
+            node and ``~port``.
 
         Raises
         ------
@@ -387,8 +388,13 @@ def path(
             )
         nodes.append(following)
         ports.append(port)
-    if port == STUCK or node != target:
-        raise (Stuck if port == STUCK else RoutingError)(
+    if port == STUCK:
+        raise Stuck(
+            f"{routing.name} cannot reach {target} from {source} in {topology.name}: the message "
+            f"stopped at node {node}."
+        )
+    if node != target:
+        raise RoutingError(
             f"Routing {routing.name} on {topology.name} stopped at node {node} with a message "
             f"from {source} to {target}."
         )

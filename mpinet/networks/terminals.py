@@ -121,6 +121,11 @@ class Terminals(Topology):
         return {name: partial(self._routing, make) for name, make in self.network.routings.items()}
 
     @property
+    def detour(self) -> str | None:  # type: ignore[override]
+        """The network's routing around faults."""
+        return self.network.detour
+
+    @property
     def random_routings(self) -> dict[str, Callable[[int], Routing]]:
         """The network's randomized routings, applied between processors."""
         own = self.network.random_routings

@@ -171,6 +171,12 @@ class Topology:
     longest: int = LONGEST
     """Number of hops of the longest route, if known for networks of any size."""
 
+    one_port_broadcast: str | None = None
+    """Name of the default broadcast with one port, without a schedule of the family."""
+
+    detour: str | None = None
+    """Name of the family's routing around faults: the default of ``route --faults``."""
+
     waypoint_classes: int | None = None
     """Number of ``ordered`` classes that a route to a waypoint needs, if fewer than for other
     routes.
@@ -729,6 +735,13 @@ class Topology:
         ``module:Class``. The text spares networks an import of programs.
         """
         return {}
+
+    guest: Topology | None = None
+    """Network whose schedules of ASCEND and DESCEND the processors emulate, if any."""
+
+    def homes(self) -> Ints:
+        """Return, for each node of the guest, the processor that acts for it."""
+        raise NotImplementedError
 
     def cycle(self) -> Cycle | None:
         """A Hamiltonian cycle as a local rule; None if no cycle is known.

@@ -95,6 +95,9 @@ def _left(neighbors: Table, dead: tuple[int, ...], cut: tuple[tuple[int, int], .
     left[np.isin(left, dead)] = -1
     # Both directions are removed. A one-way link would break the order that prevents deadlocks.
     for u, v in cut:
+        if v < 0:  # a port on a dead bus
+            left[u, ~v] = -1
+            continue
         left[u, left[u] == v] = -1
         left[v, left[v] == u] = -1
     return left

@@ -23,13 +23,16 @@ from mpinet.programs.offers import Offers
 from mpinet.programs.passes import broadcast_timetable, sees_whole
 from mpinet.programs.playing import StepProgram, play, rows_of
 from mpinet.programs.preparation import NONE, Preparation
-from mpinet.programs.tree import RoutingTree
+from mpinet.programs.tree import FloodTree, RoutingTree
 
 Times = NDArray[np.int32]
 """Steps in which processors were informed, or `UNINFORMED`."""
 
 TREE = "tree"
 """Name of the broadcast for networks of links of any size."""
+
+FLOOD_TREE = "floodtree"
+"""Name of the broadcast along a tree of shortest paths, ordered by the subtrees' steps."""
 
 PASSES = "passes"
 """Name of the broadcast found by a search, for any network small enough for a rank to examine."""
@@ -56,10 +59,11 @@ def broadcast(
     root : int
         Processor that holds the message.
     algorithm : str, optional
-        A schedule of the family, ``"passes"``, ``"tree"`` (links), ``"flooding"`` (busses), or
-        ``"best"``: all broadcasts that fit the port model are tried and the shortest is used.
-        Default: the family's first schedule that fits, otherwise passes. On networks too large for
-        passes the default is the tree, or flooding if all ports of busses may be used.
+        A schedule of the family, ``"passes"``, ``"tree"`` and ``"floodtree"`` (links),
+        ``"flooding"`` (busses), or ``"best"``: all broadcasts that fit the port model are tried and
+        the shortest is used. Default: the family's first schedule that fits, or its default with
+        one port, otherwise passes. On networks too large for passes the default is the tree, or
+        flooding if all ports of busses may be used.
     message : SingleNumbers, optional
         Holds the message. Default: a new one.
 
@@ -146,7 +150,7 @@ def inform_all(
         table = broadcast_timetable(machine.topology, root, machine.model)
         program = rows_of(machine, table, message)
     else:
-        tree = RoutingTree(machine, root)
+        tree = (FloodTree if name == FLOOD_TREE else RoutingTree)(machine, root)
         preparation = Preparation.on(tree.survey)
         program = _along_tree(machine, tree, root, message)
     return play(machine, program, message), preparation
@@ -165,7 +169,7 @@ def require_algorithm(
     """
     require_processor(topology, root)
     own = topology.schedules(root)
-    if not topology.links and algorithm == TREE:
+    if not topology.links and algorithm in (TREE, FLOOD_TREE):
         raise UsageError(
             f"{topology.name} has busses, on which a tree's branches would collide; available "
             f"broadcasts: {', '.join([*own, *_general(topology)])}."
@@ -184,13 +188,15 @@ def require_algorithm(
     return algorithm, None
 
 
-def _general(topology: Topology) -> tuple[str, str]:
+def _general(topology: Topology) -> tuple[str, ...]:
     """Return the names of the broadcasts available on all networks of links, or of busses."""
-    return (PASSES, TREE) if topology.links else (PASSES, FLOODING)
+    return (PASSES, TREE, FLOOD_TREE) if topology.links else (PASSES, FLOODING)
 
 
 def _default(topology: Topology, model: PortModel) -> str:
     """Return the name of the default broadcast for a port model, without family schedules."""
+    if topology.one_port_broadcast is not None and model.send == 1:
+        return topology.one_port_broadcast
     if sees_whole(topology):
         return PASSES
     if topology.links:
@@ -222,6 +228,7 @@ def shortest(machine: Machine, root: int) -> tuple[str, Schedule | None]:
     own = {name: make() for name, make in topology.schedules(root).items()}
     taken = []
     names = [*_fitting(own, model), _default(topology, model)]
+    names += [PASSES] if sees_whole(topology) else []
     if topology.links:
         names.append(TREE)
     elif model.send is None and model.receive is None:

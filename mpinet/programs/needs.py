@@ -186,6 +186,11 @@ def broadcast(share: LargestShare, algorithm: str, schedule: Schedule | None) ->
     return _along_tree(share) + _table(share.network)
 
 
+def multicast(share: LargestShare) -> int:
+    """Return the memory of a multicast on a rank, in bytes: the parts of the row, and messages."""
+    return share.hosted * (columns("number held first last") + MESSAGE)
+
+
 def _along_tree(share: LargestShare) -> int:
     """Return the memory of building a tree, in bytes: half of its nodes send first."""
     leaf = HALF * (MESSAGE + columns("depth"))

@@ -9,6 +9,7 @@ import numpy as np
 
 from mpinet.base.arrays import Ints
 from mpinet.machine import Machine
+from mpinet.machine.busprotocol import BusProtocol
 from mpinet.machine.faults import Faults
 from mpinet.machine.meters import ChannelLoad
 from mpinet.machine.router import Router
@@ -77,6 +78,7 @@ def route(
     mode: str = "queued",
     policy: str = "oldest",
     faults: Faults | None = None,
+    protocol: BusProtocol | None = None,
 ) -> RoutingOutcome:
     """Route all messages of a traffic pattern, injected in step 0 (collective).
 
@@ -88,7 +90,7 @@ def route(
         Sources and targets of the messages.
     routing : Routing, optional
         Default: the network's first.
-    mode, policy, faults
+    mode, policy, faults, protocol
         As in `Router`.
 
     Returns
@@ -105,7 +107,8 @@ def route(
     (16, 16, 4, 64)
     """
     before = machine.steps
-    router = Router(machine, routing or machine.topology.routing(), mode, policy, faults)
+    chosen = routing or machine.topology.routing()
+    router = Router(machine, chosen, mode, policy, faults, protocol=protocol)
     router.require_room(traffic.total)
     router.inject_drawn(traffic.sent_by(machine), traffic.ends, traffic.total)
     router.run()

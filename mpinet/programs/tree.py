@@ -79,12 +79,8 @@ class RoutingTree:
         self._slots = self._survey.slots(inbox.nodes)
         self._ports = inbox.ports
         hosts = nodes < self._survey.topology.hosts
-        depths, informed = self.send_upwards(
-            np.where(hosts, 0, BARREN),
-            has_parent,
-            lambda own: np.where(own == BARREN, BARREN, own + 1),
-            np.maximum,
-        )
+        own = np.where(hosts, 0, BARREN)
+        depths, informed = self.heights(own, has_parent)
         order = np.lexsort((self._ports, -depths, self._slots))
         # Subtrees of switches alone need no message, and would cost steps.
         order = order[depths[order] != BARREN]
@@ -93,13 +89,24 @@ class RoutingTree:
         self._begin = np.cumsum(self.children) - self.children
         return bool(self._survey.sum(informed)[0] == self._survey.topology.size - 1)
 
+    def heights(self, own: Ints, starts: Ints) -> tuple[Ints, int]:
+        """Return each child's depth with its link, and the number of senders (collective)."""
+        return self.send_upwards(
+            own, starts, lambda below: np.where(below == BARREN, BARREN, below + 1), np.maximum
+        )
+
     @property
     def branches(self) -> tuple[Ints, Ints, Ints]:
         """Return each child's parent slot, its index among the children, and the parent's port."""
         return self._slots, np.arange(len(self._slots)) - self._begin[self._slots], self._ports
 
     def send_upwards(
-        self, own: Ints, starts: Ints, message: Callable[[Ints], Ints], combine: np.ufunc
+        self,
+        own: Ints,
+        starts: Ints,
+        message: Callable[[Ints], Ints],
+        combine: np.ufunc,
+        finish: Callable[[Ints, Ints], None] = lambda ready, came: None,
     ) -> tuple[Ints, int]:
         """Send numbers from leaves to root, each node after all of its children (collective).
 
@@ -113,6 +120,8 @@ class RoutingTree:
             Returns the messages of nodes with the given numbers.
         combine : ufunc
             Combines a node's number with the message of a child.
+        finish : callable
+            ``finish(ready, came)`` changes `own` at slots whose children have all sent.
 
         Returns
         -------
@@ -138,8 +147,52 @@ class RoutingTree:
             np.subtract.at(waiting, slots, 1)
             ready = np.unique(slots)
             # A node sends after its last child has sent; the root sends nothing.
-            ready = ready[(waiting[ready] == 0) & (self._up[ready] >= 0)]
+            ready = ready[waiting[ready] == 0]
+            finish(ready, came)
+            ready = ready[self._up[ready] >= 0]
         return came, sent
+
+
+class FloodTree(RoutingTree):
+    """Tree of shortest paths; a node serves the child first whose subtree needs most steps.
+
+    Nodes learn two trees by floods: parents at their lowest port towards the root, or at their
+    highest. Each node then learns from its children how many steps their subtrees need. The root
+    chooses the tree of fewer steps; one bit of the message names this tree.
+
+    Parameters
+    ----------
+    machine, root
+        As in `RoutingTree`.
+    """
+
+    def __init__(self, machine: Machine, root: int):
+        self._survey = Machine(machine.topology, "all", machine.transport, machine.mapping)
+        steps = self._steps(root, highest=False)
+        lowest = dict(vars(self))
+        if steps <= self._steps(root, highest=True):
+            vars(self).update(lowest)
+
+    def _steps(self, root: int, highest: bool) -> int:
+        """Make one of the trees, and return the steps of its broadcast (collective)."""
+        self._own = np.zeros(0, np.int64)
+        self._spans(flooded(self._survey, root, highest))
+        return self._survey.max(int(self._own.max(initial=0)))[0]
+
+    def heights(self, own: Ints, starts: Ints) -> tuple[Ints, int]:
+        """Return the steps that each child's subtree needs after the child is informed."""
+        # With the children in falling order, child i (from 1) is informed in step i. No order of
+        # serving takes fewer steps.
+        self._own = own
+
+        def finish(ready: Ints, came: Ints) -> None:
+            rows = np.flatnonzero(np.isin(self._slots, ready) & (came != BARREN))
+            rows = rows[np.lexsort((-came[rows], self._slots[rows]))]
+            slots = self._slots[rows]
+            turns = np.arange(1, len(rows) + 1) - np.searchsorted(slots, slots)
+            np.maximum.at(own, slots, came[rows] + turns)
+
+        return self.send_upwards(own, starts, lambda below: below, np.maximum, finish)
 
 
 def routed(machine: Machine, root: int) -> Ints | None:
@@ -162,11 +215,12 @@ def routed(machine: Machine, root: int) -> Ints | None:
     return up
 
 
-def flooded(machine: Machine, root: int) -> Ints:
+def flooded(machine: Machine, root: int, highest: bool = False) -> Ints:
     """Return the port of each node's first arrival in a flood from the root (collective).
 
-    Among several ports in the same step, the lowest is chosen. A node's depth is therefore its
-    distance from the root, and the tree is the same for any number of ranks and any mapping.
+    Among several ports in the same step, the lowest or the highest is chosen. A node's depth is
+    therefore its distance from the root, and the tree is the same for any number of ranks and any
+    mapping.
 
     Parameters
     ----------
@@ -174,6 +228,8 @@ def flooded(machine: Machine, root: int) -> Ints:
         An all-port machine of links.
     root : int
         The node that starts.
+    highest : bool
+        True to choose the highest port.
 
     Returns
     -------
@@ -199,8 +255,9 @@ def flooded(machine: Machine, root: int) -> Ints:
         inbox = machine.step(*wired(topology, machine.nodes[fresh]))
         slots = machine.slots(inbox.nodes)
         news = ~known[slots]
-        fresh, first = np.unique(slots[news], return_index=True)
-        up[fresh], known[fresh] = inbox.ports[news][first], True
+        order = np.flatnonzero(news)[:: -1 if highest else 1]
+        fresh, first = np.unique(slots[order], return_index=True)
+        up[fresh], known[fresh] = inbox.ports[order][first], True
         new = machine.sum(len(fresh))[0]
         if new == 0:
             require_connected(topology, root, reached)

@@ -65,7 +65,7 @@ def offered(
     # Dead candidates are removed here: choice rules need not know about faults.
     for i in range(count):
         port = ways[i, PORT]
-        if 0 <= port < wired[1] and is_cut(node, neighbor(node, port, wired), dead, cut):
+        if 0 <= port < wired[1] and is_cut(node, port, neighbor(node, port, wired), dead, cut):
             continue
         ways[left, PORT], ways[left, CLASS] = port, ways[i, CLASS]
         left += 1

@@ -19,6 +19,7 @@ from mpinet.machine.traffic.arriving import take_in, take_in_unlimited
 from mpinet.machine.traffic.bus_arbitration import settle
 from mpinet.machine.traffic.conservation import account, check_channels, count_tails
 from mpinet.machine.traffic.deadlock import waiting_cycle
+from mpinet.machine.traffic.denser import DenseForm, shape_of
 from mpinet.machine.traffic.failing import Failing
 from mpinet.machine.traffic.plain import is_plain
 from mpinet.machine.traffic.played import Played
@@ -68,6 +69,8 @@ class OpenLoop(Tables):
             while not self.ended:
                 self.advance(steps)
                 frame.boundary()
+            if self.dense is not None and self.dense.active:
+                self.dense.end()
         self.account = account(self.machine, self.ledger, self._left)
         size = self.buffering.buffers
         check_channels(self.machine, self.carried(), self.window.steps, self.surplus, size)
@@ -82,6 +85,8 @@ class OpenLoop(Tables):
         """Make up to `steps` steps; with several ranks one step (collective)."""
         alone = self.machine.transport.size == 1
         before, moves = self.steps, self.ledger.moves
+        if self.dense is not None:
+            steps = min(AT_ONCE, self.dense.steps(steps))
         # A call must not cross the end of an interval: its counts are read between two calls.
         if self.intervals is not None:
             steps = max(1, min(steps, self.intervals.next - self.steps))
@@ -153,11 +158,19 @@ class OpenLoop(Tables):
         self._make_room(steps)
         if self.routing.sees == ALL_QUEUES and self.machine.transport.size > 1:
             self._tell_queues()
+        if self.dense is not None and self.dense.advance(steps):
+            return
         self._make_steps(
             self._routes, self._rules, self._sources, self._state, self._wires, self._busses,
             self._bidding, self.books, self._crossing, self.ledger.record, steps,
         )  # fmt: skip
         self._require_right()
+
+    @cached_property
+    def dense(self) -> DenseForm | None:
+        """The dense form of the run; None if the run has none."""
+        shape = shape_of(self)
+        return shape and DenseForm(self, shape)
 
     @cached_property
     def _make_steps(self) -> Kernel:
@@ -241,6 +254,8 @@ class OpenLoop(Tables):
         machine, state, rules = self.machine, self._state, self._rules
         if self.played is not None:
             self._hear_tails(self.played)
+        if self.dense is not None:
+            self.dense.put_down()
         fields = {
             **saved.counts(self.ledger, self.books),
             **saved.processors(machine, state, self.books, self._busses),

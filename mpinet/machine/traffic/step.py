@@ -16,7 +16,7 @@ in one piece and keeps the channel busy for as many steps as it has flits.
 
 import numpy as np
 
-from mpinet.compiled import idiom, kernel, phase
+from mpinet.compiled import idiom, kernel, part, phase
 from mpinet.machine.traffic.arriving import arrive
 from mpinet.machine.traffic.injection import begin_phase, generate, withdraw
 from mpinet.machine.traffic.layout import (
@@ -146,19 +146,31 @@ def begin(routes, rules, state, books, ledger):
     Messages outside of the network are then withdrawn. A phase ends, and the next phase begins,
     when all its messages are done; the sources close after the last phase.
     """
-    t = ledger.now
+    if closes(rules, ledger):
+        ledger.closed = ledger.now
+        withdraw(rules, state, ledger)
+    elif rules.batch > 0 and ledger.closed < 0 and ledger.open_everywhere == 0:
+        begin_phase(routes, rules, state.nodes, books.begun, ledger)
+    note_begin(rules, ledger)
+
+
+@part
+def closes(rules, ledger):
+    """Return True if the sources close in this step."""
     # Sources stay open until the window's messages are done. In an emptying network the last of
     # these messages would be too fast.
-    over = rules.programmed or t >= rules.window_end
+    over = rules.programmed or ledger.now >= rules.window_end
     if rules.batch > 0:
         over = ledger.phase == rules.phases
-        if ledger.closed < 0 and not over and ledger.open_everywhere == 0 and t < rules.limit:
-            begin_phase(routes, rules, state.nodes, books.begun, ledger)
-    if ledger.closed < 0 and (t >= rules.limit or (over and ledger.open_everywhere == 0)):
-        ledger.closed = t
-        withdraw(rules, state, ledger)
+    over = ledger.now >= rules.limit or (over and ledger.open_everywhere == 0)
+    return ledger.closed < 0 and over
+
+
+@part
+def note_begin(rules, ledger):
+    """Record the backlog before the window."""
     # Backlogs at both ends of the window distinguish a stable network from a saturated one.
-    if t == rules.warmup:
+    if ledger.now == rules.warmup:
         ledger.backlog_before = ledger.backlog
 
 

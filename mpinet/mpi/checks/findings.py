@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from mpinet.errors import Deadlock, MpinetError
 from mpinet.mpi.checks.rules import CHECKS, ERROR, FINDINGS, MOST_ALIVE, RULES
@@ -50,6 +50,15 @@ class Finding:
     """Number of violations."""
 
 
+class LoggedCall(NamedTuple):
+    """A call of a processor."""
+
+    site: Site
+    """The call and its line."""
+    content: int
+    """Checksum of the messages that the call has sent."""
+
+
 class Findings:
     """The findings of this rank's processors.
 
@@ -66,6 +75,10 @@ class Findings:
         """Unreceived messages: body, receiver, and number of the sender's account."""
         self.withdrawn: set[tuple[int, int]] = set()
         """Bodies of cancelled sends."""
+        self.log: dict[int, list[tuple[int, int]]] | None = None
+        """Calls of each processor, each with its account number and a checksum of its messages.
+        None if not logged.
+        """
         self._found: dict[tuple[str, tuple[int, ...]], list[Any]] = {}
 
     def note(self, rule: str, processor: int, places: Sequence[int], words: Words = PLAIN) -> None:

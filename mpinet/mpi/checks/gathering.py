@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from mpinet.errors import Deadlock, MpinetError
-from mpinet.mpi.checks.findings import Finding, Findings, merged
-from mpinet.mpi.world.accounts import Account
+from mpinet.mpi.checks.findings import Finding, Findings, LoggedCall, Site, merged
+from mpinet.mpi.world.accounts import Account, numbered
 from mpinet.mpi.world.world import World
 from mpinet.process.telling import gathered
 
@@ -41,6 +43,24 @@ def gathered_findings(world: World, error: MpinetError | None) -> list[Finding]:
             last.note("accesses-conflict", target, [first, other], {"why": said})
     found = [row for _, findings, *_ in rows for row in findings]
     return merged(shares, found + last.rows, error is None) if rows else []
+
+
+def gathered_calls(world: World) -> dict[int, list[LoggedCall]]:
+    """Return the logged calls of all processors on rank 0, and nothing elsewhere (collective)."""
+    accounts = [account.row for account in world.accounts.accounts]
+    rows = gathered(world.machine.transport, (accounts, list((world.findings.log or {}).items())))
+    shares = [[Account.of(row) for row in accounts] for accounts, _ in rows]
+
+    @cache
+    def site(number: int) -> Site:
+        account = numbered(shares, number)
+        return account.kind, account.file, account.line
+
+    return {
+        processor: [LoggedCall(site(number), content) for number, content in calls]
+        for _, logs in rows
+        for processor, calls in logs
+    }
 
 
 def _note_deadlock(world: World, error: Deadlock) -> None:

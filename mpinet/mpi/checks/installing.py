@@ -8,15 +8,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 from mpinet.mpi.checks.areas import area_of, area_of_blocks
 from mpinet.mpi.checks.findings import Findings
 from mpinet.mpi.checks.run_checks import Checks
 from mpinet.mpi.checks.terms import FROM_ROOT, NEEDS_BARRIER
+from mpinet.mpi.collectives import objects as collective_objects
 from mpinet.mpi.collectives import plans
 from mpinet.mpi.collectives.algorithms import CollectiveCalls
 from mpinet.mpi.collectives.collective import NOTHING_ALIKE, Terms
+from mpinet.mpi.communicators import neighbors
 from mpinet.mpi.communicators.groups import Group
 from mpinet.mpi.messages import objects
 from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
@@ -130,6 +133,13 @@ def _messages(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
         if number is not None:
             checks.left(number, message)
 
+    def logged_dumps(thing: Any) -> bytes:
+        data: bytes = objects.dumps(thing)
+        checks.log(data, True)
+        return data
+
+    yield collective_objects, "dumps", logged_dumps
+    yield neighbors, "dumps", logged_dumps
     yield objects, "loads", checked_loads
     yield plans.BufferReduction, "part", plain_part
     yield Exits, "end", checked_end
@@ -284,11 +294,6 @@ def checking(world: World, findings: Findings) -> Iterator[None]:
     def checked_send(scope: Any, target: int, tag: int, data: Any, *ack: Any) -> Any:
         return sending(scope, target, tag, checks.sending(scope.context, data), *ack)
 
-    def checked_standard(scope: Any, target: int, tag: int, data: Any) -> Any:
-        is_large = "sends" in findings.checks and len(data) > LARGE
-        send = mail.send_synchronously if is_large or mail.synchronous else mail.send
-        return send(scope, target, tag, data)
-
     def checked_fail(exits: Exits, processor: Processor, error: BaseException, step: int) -> None:
         checks.failed(processor, error)
         fail(exits, processor, error, step)
@@ -300,7 +305,8 @@ def checking(world: World, findings: Findings) -> Iterator[None]:
         *_windows(checks),
         *_handles(checks),
         (mail, "send", checked_send),
-        (mail, "send_standard", checked_standard),
+        (mail, "send_standard", mail.send_by_size),
+        (mail, "eager", min(mail.eager, LARGE if "sends" in findings.checks else inf)),
         (Exits, "fail", checked_fail),
         (running, "checks", checks),
     ]

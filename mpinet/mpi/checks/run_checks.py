@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from mpinet.mpi.checks.areas import Area
-from mpinet.mpi.checks.bodies import CheckedBody, described
+from mpinet.mpi.checks.bodies import CheckedBody, checksum, described
 from mpinet.mpi.checks.findings import PLAIN, Findings, Words
 from mpinet.mpi.checks.pending import Beginning, Finishing, Pending
 from mpinet.mpi.checks.signatures import Signature, signature_of
@@ -34,6 +34,9 @@ from mpinet.mpi.world.world import World
 ONE_SIDED = frozenset("Put Get Accumulate Get_accumulate Fetch_and_op Compare_and_swap".split())
 """One-sided accesses that a later call completes."""
 
+WINDOWS = "mpinet.mpi.windows."
+"""Modules of calls on windows."""
+
 LIBRARY = os.path.dirname(REAL.__file__)
 """Folder of mpi4py, whose own handles are not reported."""
 
@@ -41,7 +44,7 @@ LIBRARY = os.path.dirname(REAL.__file__)
 class Call:
     """Actions of a processor's current call so far."""
 
-    __slots__ = ("areas", "is_inside", "opened", "origin", "serials")
+    __slots__ = ("areas", "content", "is_inside", "opened", "origin", "serials")
 
     def __init__(self) -> None:
         self.areas: list[Area] = []
@@ -54,6 +57,8 @@ class Call:
         """True if the call has opened a context."""
         self.origin: tuple[Origin, int] | None = None
         """Window and target of a one-sided access."""
+        self.content = 0
+        """Checksum of the sent bodies, if calls are logged."""
 
 
 class Checks:
@@ -101,6 +106,9 @@ class Checks:
         if made is None:
             return
         areas = made.areas
+        if self._findings.log is not None:
+            calls = self._findings.log.setdefault(here.id, [])
+            calls.append((account.number, made.content))
         self._require_apart(areas, account)
         if made.origin is not None and account.kind in ONE_SIDED:
             access = Pending(account.number, areas)
@@ -153,7 +161,14 @@ class Checks:
         made = self.current
         if made is not None:
             made.serials.append(serial)
+            self.log(data, signature is None)
         return CheckedBody.of(data, signature, account.number, serial)
+
+    def log(self, data: bytes, is_object: bool) -> None:
+        """Record the contents of a message of the running processor's call, if calls are logged."""
+        made = self.current
+        if made is not None and self._findings.log is not None:
+            made.content = checksum(data, is_object, made.content)
 
     def sending(self, context: int, data: Any) -> Any:
         """Return the body of a message; a body without a signature is a pickled object."""
@@ -388,7 +403,7 @@ class Checks:
         call = "" if found.tb_next is None else found.tb_next.tb_frame.f_code.co_name
         account = self.world.accounts.on_line(call, found.tb_frame, found.tb_lineno)
         if isinstance(error, REAL.Exception):
-            rule = rule_of(error)
+            rule = rule_of(error, raising_module(found))
             if rule != "truncated":  # recorded with both lines at the receive
                 self.note(rule, account.number, words={"why": str(error)}, at=processor.id)
         elif "exceed the buffer" in str(error):
@@ -396,11 +411,19 @@ class Checks:
             self.note("count-exceeds-buffer", account.number, words={"why": why}, at=processor.id)
 
 
-def rule_of(error: Any) -> str:
-    """Return the rule that an MPI error belongs to, by its class."""
+def raising_module(traceback: TracebackType) -> str:
+    """Return the name of the module that has raised an error."""
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    return str(traceback.tb_frame.f_globals.get("__name__"))
+
+
+def rule_of(error: Any, module: str) -> str:
+    """Return the rule that an MPI error belongs to, by its class and the module that raised it."""
     found = error.Get_error_class()
     if found == REAL.ERR_TRUNCATE:
-        return "truncated"
+        # An access of a window has no receive that records its sizes.
+        return "invalid-access" if module.startswith(WINDOWS) else "truncated"
     if found in (REAL.ERR_REQUEST, REAL.ERR_PENDING):
         return "invalid-request"
     names = [name for name, value in vars(REAL).items() if value == found and name[:4] == "ERR_"]

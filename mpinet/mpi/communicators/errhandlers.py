@@ -103,9 +103,14 @@ def _first() -> tuple[int, None]:
 
 
 class ErrorHandling(Endpoint):
-    """A communicator's error handler, called only by scripts; failed calls raise exceptions."""
+    """An object with an error handler, which failed calls and scripts call."""
 
     __slots__ = ()
+
+    def _handle(self, error: Any) -> None:
+        """Call the error handler for a failed call; afterwards the call raises the exception."""
+        if self and self._state.errhandler is not None:
+            self.Call_errhandler(error.Get_error_code())
 
     @classmethod
     def Create_errhandler(cls, errhandler_fn: Function) -> Errhandler:

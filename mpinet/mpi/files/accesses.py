@@ -111,7 +111,13 @@ class Accessing:
         # `call` passes all arguments by position.
         def do(file: Any, *given: Any) -> None:
             *where, buf, status = given
-            fill_bytes(status, file._access(place(name, *where), buf, writes)())
+            opened = file._opened
+            position = opened.position
+            try:
+                fill_bytes(status, file._access(place(name, *where), buf, writes)())
+            except BaseException:  # a failed access does not move the pointer
+                opened.position = position
+                raise
 
         def begin(file: Any, *given: Any) -> Request:
             *where, buf = given

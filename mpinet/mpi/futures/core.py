@@ -20,6 +20,7 @@ from mpinet.mpi.futures.pending import Pending
 from mpinet.mpi.refusals import refuse
 from mpinet.mpi.world.atexit_hooks import call_at_end
 from mpinet.mpi.world.calls import Booked, running
+from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.ranks import rank_table
 from mpinet.mpi.world.settings import ARGUMENTS
 
@@ -96,7 +97,13 @@ class Pool:
             running.turns.begin(work)
 
     def done(self) -> None:
-        """Do nothing: no further task will be submitted."""
+        """End the pool after its last task, even if the script does not wait for this end."""
+        if not self._is_last:
+            return
+        ended, line = running.turns.begin(self.join), script_line()
+        if line is not None:
+            fiber: Any = ended.fiber
+            fiber.account = running.world.accounts.at("shutdown", line.tb_frame)
 
     def cancel(self) -> None:
         """Cancel tasks that have not started."""
@@ -109,6 +116,7 @@ class Pool:
             future._ended.wait()
         self._left = []
         if self._is_last:
+            self._is_last = False
             with Booked("shutdown"):
                 self._crew.end()
 

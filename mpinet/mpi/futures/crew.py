@@ -5,11 +5,12 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import traceback
 from collections import deque
 from collections.abc import Mapping
 from heapq import heappop, heappush
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from greenlet import GreenletExit
 
@@ -18,6 +19,7 @@ from mpinet.mpi.futures.pending import ending
 from mpinet.mpi.messages.objects import dumps, loads
 from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.events import Event
+from mpinet.mpi.world.failure import within
 
 WORKER = "__worker__"
 """Name of the master's script in its workers."""
@@ -167,7 +169,7 @@ def serve(comm: Any, master: int) -> None:
         else:
             found = done(task)
         try:
-            comm.send(found, master)
+            comm.send(found if found[0] else (False, _remote(found[1], comm)), master)
         except Exception as error:  # the result cannot be pickled
             # The error may contain the same objects, therefore only its arguments' texts are sent.
             comm.send((False, type(error)(*map(str, error.args))), master)
@@ -182,6 +184,33 @@ def done(task: Any) -> tuple[bool, Any]:
         raise
     except BaseException as error:
         return False, error
+
+
+class RemoteTraceback(Exception):
+    """The traceback of a failed task on its worker, as text: the cause of the task's error."""
+
+
+class RemoteError(NamedTuple):
+    """The error of a task, pickled together with the text of its traceback."""
+
+    error: BaseException
+    text: str
+
+    def __reduce__(self) -> Any:
+        return _with_text, tuple(self)
+
+
+def _with_text(error: BaseException, text: str) -> BaseException:
+    error.__cause__ = RemoteTraceback(text)
+    return error
+
+
+def _remote(error: BaseException, comm: Any) -> RemoteError:
+    """Return a task's error with its traceback, in the form of mpi4py."""
+    lines = traceback.format_exception(error.with_traceback(within(error)))
+    error.__cause__ = error.__context__ = None
+    worker = f"### Worker {comm.rank} of {comm.size}"
+    return RemoteError(error, f'\n{worker}\n"""\n{"".join(lines)}"""')
 
 
 def _script(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class MemberPlugin:
         return True
 
 
-def live(member: MemberPlugin, arguments: list[str], names: list[str] | None) -> None:
+def live(member: MemberPlugin, arguments: list[str], names: list[str] | None, writer: Any) -> None:
     """Run a member's session to its end, in the running processor's thread.
 
     Parameters
@@ -105,6 +105,8 @@ def live(member: MemberPlugin, arguments: list[str], names: list[str] | None) ->
         Arguments of pytest.
     names : list of str, optional
         Paths and node ids of the tests to collect, instead of those among the arguments.
+    writer : TerminalWriter
+        Writer of the session, for example for ``--setup-show``.
     """
     from _pytest.config import _prepareconfig
 
@@ -116,6 +118,7 @@ def live(member: MemberPlugin, arguments: list[str], names: list[str] | None) ->
         config.args = names
     if config.option.capture == "fd":  # descriptors belong to the whole process
         config.option.capture = "sys"
+    config.get_terminal_writer = lambda: writer  # the session has no reporter with a writer
     if hasattr(config.option, "with_mpi"):  # option of pytest-mpi
         config.option.with_mpi = True
     config.hook.pytest_cmdline_main(config=config)

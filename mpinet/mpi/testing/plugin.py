@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from mpinet.base.hashseed import hash_seed, start_again
+from mpinet.base.hashseed import SEEDS, hash_seed, start_again
 
 if TYPE_CHECKING:
     from mpinet.mpi.testing.team import CheckedTests, Team
@@ -25,6 +25,9 @@ MARK = (
 
 PROGRAMS = "/pytest", "/py.test", "/pytest/__main__.py"
 """Ends of possible paths of pytest's program."""
+
+SEEDED = "--mpinet", "--on", "--arrivals", "--help", "-h"
+"""Begins of options with which the option ``--seed`` exists."""
 
 DRAWN = "string hashes have a random seed; set PYTHONHASHSEED=0 for reproducible runs"
 
@@ -45,7 +48,11 @@ class TeamPlace(NamedTuple):
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options ``--mpinet`` and ``--on`` to pytest."""
     group = parser.getgroup("mpinet", "MPI programs on emulated processors")
-    group.addoption("--mpinet", metavar="N", help="run every test on N emulated processors")
+    group.addoption(
+        "--mpinet",
+        metavar="N|N..M",
+        help="run every test on N emulated processors, or on each number from N to M",
+    )
     group.addoption(
         "--check", action="store_true", dest="mpinet_check", help="check the MPI calls of tests"
     )
@@ -57,6 +64,29 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="treat warnings of the checks as errors",
     )
     group.addoption("--on", metavar="TOPO", dest="mpinet_on", help="network of the processors")
+    group.addoption(
+        "--sends",
+        metavar="buffered|synchronous|BYTES",
+        default="buffered",
+        dest="mpinet_sends",
+        help="completion of sends: at once, when a receive matches, or the latter above a size",
+    )
+    group.addoption(
+        "--arrivals",
+        choices=("first", "random"),
+        default="first",
+        dest="mpinet_arrivals",
+        help="message of a receive from any rank: the first one, or one drawn by the seed",
+    )
+    if any(word.startswith(SEEDED) for word in sys.argv[1:]):  # suites may have a --seed
+        group.addoption(
+            "--seed",
+            type=int,
+            default=0,
+            metavar="K",
+            dest="mpinet_seed",
+            help="seed of --arrivals random and of string hashes (default: 0)",
+        )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,7 +96,8 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     is_wanted = options.mpinet is not None or options.mpinet_on is not None
     if is_wanted and [*map(str, early_config.invocation_params.args)] == typed:
         capture: Any = early_config.pluginmanager.getplugin("capturemanager")
-        start_again(typed, PROGRAMS, before=capture.stop_global_capturing)
+        seed = getattr(options, "mpinet_seed", 0)
+        start_again(typed, PROGRAMS, seed % SEEDS, before=capture.stop_global_capturing)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,7 +109,16 @@ def pytest_configure(config: pytest.Config) -> None:
     if number is None and network is None:
         config.pluginmanager.register(Marked(config), "mpinet host")
         return
-    config.pluginmanager.register(Everything(config, _place(number, network)), "mpinet host")
+    places = [_place(one, network) for one in _sizes(number)]
+    config.pluginmanager.register(Everything(config, places), "mpinet host")
+
+
+def _sizes(text: Any) -> list[Any]:
+    """Return the numbers of processors of the option ``--mpinet``, such as ``4`` or ``1..9``."""
+    first, dots, last = str(text).partition("..")
+    if not dots or not (first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last)):
+        return [text]
+    return list(range(int(first), int(last) + 1))
 
 
 def _place(number: Any, network: str | None) -> TeamPlace:
@@ -119,7 +159,7 @@ class TeamRunner:
             from mpinet.errors import MpinetError
 
             try:
-                from mpinet.mpi.testing.team import Team
+                from mpinet.mpi.testing.team import Team, TeamOptions
             except MpinetError as error:  # no MPI library
                 raise pytest.UsageError(f"mpinet: {error}") from None
             from mpinet.networks import open as opened
@@ -127,17 +167,40 @@ class TeamRunner:
             self._close()
             _require_room(place.processors)
             names = None if items is None else [_named(item) for item in items]
-            words = self._config.invocation_params.args
+            words = [str(word) for word in self._config.invocation_params.args]
+            if self._config.pluginmanager.hasplugin("pytest_cov"):
+                words.append("--no-cov")  # the host's session measures all processors
             checked = _checked(self._config)
-            self._team = Team(opened(place.network), [str(word) for word in words], names, checked)
+            is_drawn = self._config.getoption("mpinet_arrivals") == "random"
+            told = TeamOptions(
+                words,
+                names,
+                checked,
+                self._eager(),
+                self._config.getoption("mpinet_seed", 0) if is_drawn else None,
+                self._config.get_terminal_writer(),
+            )
+            self._team = Team(opened(place.network), told)
             self._where = place
-            self._require_alike()
+            if items is not None:
+                self._require_alike()
         return self._team
+
+    def _eager(self) -> float:
+        """Return the size of the largest buffered message, as given by the option ``--sends``."""
+        from mpinet.errors import UsageError
+        from mpinet.mpi.world.options import eager_of
+
+        try:
+            return eager_of(self._config.getoption("mpinet_sends"))
+        except UsageError as error:
+            raise pytest.UsageError(f"mpinet: {error}") from None
 
     def _require_alike(self) -> None:
         """Raise an error unless all processors have collected the same tests."""
         assert self._team is not None
-        trouble = self._team.trouble
+        errors = [one for member in self._team.members for one in member.collected if one.failed]
+        trouble = errors[0].longreprtext if errors else self._team.trouble
         first, *others = self._team.members
         for number, member in enumerate(others, 1):
             if not trouble and list(member.items) != list(first.items):
@@ -148,20 +211,24 @@ class TeamRunner:
             self._close()
             raise pytest.UsageError(f"mpinet: {trouble}")
 
-    def _run(self, place: TeamPlace, items: list[pytest.Item]) -> None:
-        """Run the first of some tests at the same place, and report it."""
+    def _run(self, place: TeamPlace, items: list[pytest.Item], is_sized: bool = False) -> None:
+        """Run the first of some tests at the same place, and report it, perhaps with its size."""
         item, *rest = items
         team = self._at(place, items)
+        name = f"{item.nodeid}[{place.processors} processors]" if is_sized else item.nodeid
         from mpinet.mpi.testing.member import TeamTest
 
         hook = self._config.hook
-        hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+        hook.pytest_runtest_logstart(nodeid=name, location=item.location)
         reports = team.run(TeamTest(item.nodeid, rest[0].nodeid if rest else None))
-        if any(report.failed for report in reports) and not team.is_clean:
+        from mpinet.mpi.testing.verdict import is_expected
+
+        if any(one.failed or is_expected(one) for one in reports) and not team.is_clean:
             self._close()
         for report in reports:
+            report.nodeid = name
             hook.pytest_runtest_logreport(report=report)
-        hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+        hook.pytest_runtest_logfinish(nodeid=name, location=item.location)
 
     def _close(self) -> None:
         """Close the current team of processors."""
@@ -216,34 +283,43 @@ class Everything(TeamRunner):
     ----------
     config : Config
         The session's configuration.
-    place : TeamPlace
-        Place of tests without a mark.
+    places : list of TeamPlace
+        Places of tests without a mark, one after another.
     """
 
-    def __init__(self, config: pytest.Config, place: TeamPlace):
+    def __init__(self, config: pytest.Config, places: list[TeamPlace]):
         super().__init__(config)
-        self._usual = place
+        self._usual, self._places = places[0], places
         if getattr(config.option, "numprocesses", None):
             raise pytest.UsageError("--mpinet runs all processors in one process; omit -n.")
-        _require_room(place.processors)  # before pytest prints its header
+        _require_room(places[-1].processors)  # before pytest prints its header
 
     def pytest_report_header(self) -> str:
         """Return the header line: the place of the tests, and the hash seed."""
         seed = DRAWN if hash_seed() is None else f"hash seed {hash_seed()}"
-        return f"mpinet: {self._usual.processors} processors of {self._usual.network}; {seed}"
+        first, last = self._places[0], self._places[-1]
+        words = f"{first.processors} processors of {first.network}"
+        if first != last:
+            words = f"{first.processors}..{last.processors} processors"
+        return f"mpinet: {words}; {seed}"
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
         """Let the processors collect the tests."""
         team = self._at(self._usual, None)
         failed = [member for member in team.members if any(one.failed for one in member.collected)]
+        if not failed:
+            self._require_alike()
         told = (failed or team.members)[0]
         for report in told.collected:
             session.config.hook.pytest_collectreport(report=report)
         if told.deselected:
             session.config.hook.pytest_deselected(items=told.deselected)
-        session.items = sorted(told.items.values(), key=self._order_of)
-        session.testscollected = len(session.items)
+        common = set(told.items).intersection(*(member.items for member in team.members))
+        items = [item for name, item in told.items.items() if name in common]
+        session.items = sorted(items, key=self._order_of)
+        usual = sum(self._place_of(item) == self._usual for item in session.items)
+        session.testscollected = len(session.items) + usual * (len(self._places) - 1)
         session.config.hook.pytest_collection_finish(session=session)
         return True
 
@@ -274,15 +350,25 @@ class Everything(TeamRunner):
             raise session.Interrupted(f"{many} during collection")
         if session.config.option.collectonly:
             return True
-        for place, together in groupby(session.items, self._place_of):
+        runs = [(self._usual, list(session.items))]
+        others = [item for item in session.items if self._place_of(item) == self._usual]
+        runs += [(place, others) for place in self._places[1:]]
+        for self._usual, items in runs:
+            if len(runs) > 1 and self._usual != runs[0][0]:
+                self._close()  # a team of the same size may have collected marked tests alone
+            self._run_all(session, items)
+        return True
+
+    def _run_all(self, session: pytest.Session, all_items: list[pytest.Item]) -> None:
+        """Run tests, each at its place."""
+        for place, together in groupby(all_items, self._place_of):
             items = list(together)
             for number in range(len(items)):
-                self._run(place, items[number:])
+                self._run(place, items[number:], len(self._places) > 1)
                 if session.shouldfail:
                     raise session.Failed(session.shouldfail)
                 if session.shouldstop:
                     raise session.Interrupted(session.shouldstop)
-        return True
 
 
 def _checked(config: pytest.Config) -> CheckedTests | None:

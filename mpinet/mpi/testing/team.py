@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -9,6 +10,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import pytest
+from _pytest._io import TerminalWriter
 
 from mpinet.errors import MpinetError
 from mpinet.machine import Machine
@@ -20,13 +22,15 @@ from mpinet.mpi.script import surroundings
 from mpinet.mpi.testing.member import MemberPlugin, TeamTest, live
 from mpinet.mpi.testing.verdict import verdict
 from mpinet.mpi.world.calls import running
+from mpinet.mpi.world.choice_points import ChoiceMail
 from mpinet.mpi.world.contexts import PAIRS, WORLD
 from mpinet.mpi.world.events import Awaited
 from mpinet.mpi.world.installed import without_users
 from mpinet.mpi.world.options import ScriptOptions
+from mpinet.mpi.world.orders import SeededOrder
 from mpinet.mpi.world.process_state import InterpreterSetting
 from mpinet.mpi.world.processor import Processor
-from mpinet.mpi.world.settings import VARIABLES
+from mpinet.mpi.world.settings import PATH, VARIABLES
 from mpinet.mpi.world.streams import descriptors_kept
 from mpinet.mpi.world.world import World
 from mpinet.networks.topology import Topology
@@ -40,6 +44,23 @@ class CheckedTests(NamedTuple):
     """Names of the checks."""
     told: Callable[[list[Finding]], str]
     """Formats findings; empty if a test may pass in spite of them."""
+
+
+class TeamOptions(NamedTuple):
+    """Options of a team."""
+
+    arguments: list[str]
+    """Arguments of pytest."""
+    names: list[str] | None
+    """Paths and node ids of the tests to collect; None: those among the arguments."""
+    checked: CheckedTests | None
+    """Checks of the tests' MPI calls; None: no checks."""
+    eager: float
+    """Size in bytes of the largest message that a standard send buffers."""
+    seed: int | None
+    """Seed for the order of messages at receives from any rank; None: the order of arrival."""
+    writer: Any
+    """Terminal writer for the session of processor 0."""
 
 
 class Court(World):
@@ -60,29 +81,18 @@ class Team:
     ----------
     topology : Topology
         The network.
-    arguments : list of str
-        Arguments of pytest.
-    names : list of str, optional
-        Paths and node ids of the tests to collect (default: those among the arguments).
-    checked : CheckedTests, optional
-        Checks of the tests' MPI calls (default: no checks).
+    options : TeamOptions
+        The options.
     """
 
-    def __init__(
-        self,
-        topology: Topology,
-        arguments: Sequence[str],
-        names: list[str] | None,
-        checked: CheckedTests | None = None,
-    ):
+    def __init__(self, topology: Topology, options: TeamOptions):
         self.members: list[MemberPlugin] = [MemberPlugin(self) for _ in range(topology.hosts)]
         """Member of each processor."""
         self.trouble: str = ""
         """Reason why the team cannot continue; empty if it can."""
         self._task: TeamTest | None = None
-        self._checked = checked
-        self._arguments = list(arguments)
-        self._names = names
+        self._checked = options.checked
+        self._options = options
         self._stack = ExitStack()
         self._world = self._begun(topology)
         try:
@@ -96,7 +106,10 @@ class Team:
         kept = sys.meta_path[:], sys.unraisablehook
         self._stack.enter_context(without_users())
         out = self._stack.enter_context(descriptors_kept(sys.stdout))
-        world = Court(Machine(topology, "one", Local()), ScriptOptions(out=out))
+        seed = self._options.seed
+        arrivals = None if seed is None else SeededOrder(seed)
+        options = ScriptOptions(out=out, eager=self._options.eager, arrivals=arrivals)
+        world = Court(Machine(topology, "one", Local()), options)
         world.met = []
         if self._checked is not None:
             world.findings = Findings(self._checked.checks)
@@ -119,7 +132,12 @@ class Team:
         processor.main = sys.modules["__main__"] = ModuleType("__main__")
         words = sys.modules["_pytest.assertion.util"]  # private to a session
         self._world.turns.privacy.change(processor, InterpreterSetting(VARIABLES, words))
-        live(self.members[processor.id], self._arguments, self._names)
+        privacy = self._world.turns.privacy
+        privacy.change(processor, PATH)  # pytest's monkeypatch modifies the list itself
+        sys.path = sys.path[:]
+        is_first = processor.id == 0
+        writer = self._options.writer if is_first else TerminalWriter(io.StringIO())
+        live(self.members[processor.id], self._options.arguments, self._options.names, writer)
 
     def next(self) -> TeamTest | None:
         """Let the running processor wait for all others; return the next test, None at the end."""
@@ -152,6 +170,9 @@ class Team:
         for member in self.members:
             member.reports = []
         self._task = task
+        mail, seed = self._world.mail, self._options.seed
+        if isinstance(mail, ChoiceMail):  # each test has an order of its own, also by itself
+            mail.orders = SeededOrder(f"{seed} {task.name}")
         self._go_on()
         told = [member.reports for member in self.members]
         if not self.trouble and not any(one.failed for reports in told for one in reports):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import gc
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 from mpinet.mpi.real import REAL
+from mpinet.mpi.world.failure import within
 from mpinet.mpi.world.replacing import replaced
 
 Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -26,11 +28,15 @@ KEPT = "__atexit__"
 
 
 def call_last(main: dict[str, Any]) -> None:
-    """Call the functions registered by a script, in reverse order."""
+    """Call the functions registered by a script, in reverse order; print their errors."""
     calls: list[Call] = main.get(KEPT, [])
     while calls:
         function, arguments, named = calls.pop()
-        function(*arguments, **named)
+        try:
+            function(*arguments, **named)
+        except Exception as error:  # as in Python, an error ends neither the script nor the others
+            text = "".join(traceback.format_exception(error.with_traceback(within(error))))
+            sys.stderr.write(f"Exception ignored in atexit callback {function!r}:\n{text}")
 
 
 def call_at_end(function: Callable[[], Any]) -> None:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar, cast
 
 from greenlet import getcurrent
 
+from mpinet.mpi.real import REAL
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.failure import script_line
 from mpinet.mpi.world.mail import Mail
@@ -24,6 +25,9 @@ from mpinet.mpi.world.turns import Turns
 from mpinet.mpi.world.world import World
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+HANDLER = "_handle"
+"""Name of the method of objects with an error handler that gets the error of a failed call."""
 
 
 LAST: dict[str, dict[int, Account]] = {}
@@ -39,6 +43,8 @@ class Running:
     noted: bool
     checks: Any = None
     """Checks of the calls; None in an unchecked run. Type: Checks."""
+    ringing: Callable[[Processor], None] | None = None
+    """Calls a processor's handler if its alarm is due; None while no alarm is due."""
 
     def begin(self, world: World) -> None:
         """Make a run the active one."""
@@ -63,6 +69,8 @@ class Running:
             self.checks.returned(here, account)
         if self.world.recorded is not None:
             self.world.recorded.note(here.id, begin, self.turns.now, account.site)
+        if self.ringing is not None:
+            self.ringing(here)
 
     @contextmanager
     def of(self, world: World) -> Iterator[None]:
@@ -150,6 +158,10 @@ def wrapper({parameters}):
     begin = running.called(here) if noted else 0
     try:
         return method({arguments})
+    except failure as error:
+        here.account = None
+        handle({first}, error)
+        raise
     finally:
         here.account = None
         if noted:
@@ -177,7 +189,9 @@ def call(method: F) -> F:
     room = {
         "__name__": __name__,
         "caller": _getframe,
+        "failure": REAL.Exception,
         "getcurrent": getcurrent,
+        "handle": _handle,
         "kind": method.__name__,
         "last": LAST.setdefault(method.__name__, {}),
         "method": method,
@@ -229,6 +243,13 @@ class Renamed:
         put_call(owner, name, same)
 
 
+def _handle(caller: Any, error: Any) -> None:
+    """Call the error handler of the object whose call has failed, if it has one."""
+    handle = getattr(caller, HANDLER, None)
+    if handle is not None and not isinstance(caller, type):
+        handle(error)
+
+
 @cache
 def _written(parameters: tuple[str, ...]) -> CodeType:
     """Return the wrapper's code for all methods with these parameters.
@@ -237,5 +258,6 @@ def _written(parameters: tuple[str, ...]) -> CodeType:
     start.
     """
     words = ", ".join(parameters)
-    module = compile(CALL.format(parameters=words, arguments=words), "<string>", "exec")
+    text = CALL.format(parameters=words, arguments=words, first=(*parameters, "None")[0])
+    module = compile(text, "<string>", "exec")
     return next(part for part in module.co_consts if isinstance(part, CodeType))

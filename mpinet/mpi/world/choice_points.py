@@ -69,7 +69,7 @@ class ChoiceMail(Mail):
 
     Parameters
     ----------
-    turns, contexts, exits, synchronous
+    turns, contexts, exits, eager
         As for `Mail`.
     orders : Orders
         Chooses the order.
@@ -78,14 +78,15 @@ class ChoiceMail(Mail):
     one_by_one = True
 
     def __init__(
-        self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool, orders: Orders
+        self, turns: Turns, contexts: Contexts, exits: Exits, eager: float, orders: Orders
     ):
-        super().__init__(turns, contexts, exits, synchronous)
+        super().__init__(turns, contexts, exits, eager)
         self.drawn: dict[int, tuple[int, int]] = {}
         """By account number: how many receives had several candidates, and the most candidates of
         one receive.
         """
-        self._orders = orders
+        self.orders = orders
+        """Chooses among the possible messages."""
         # Numbers count a processor's own choice points. A number names the same point in every run
         # with the same past.
         self._numbers: dict[int, int] = {}
@@ -250,7 +251,7 @@ class ChoiceMail(Mail):
         # in another point's list.
         choices = list(self._choices())
         most = {options[0].processor: options for options in choices}
-        for chosen in self._orders.decide(machine, choices):
+        for chosen in self.orders.decide(machine, choices):
             of = [one for one in most[chosen.processor] if one.event == chosen.event]
             self._let_get(chosen, len(of))
 

@@ -2,15 +2,23 @@
 
 Computation takes no time, so a script that reads the clock in a loop would wait forever. Therefore
 time passes for a processor that reads the clock repeatedly. Time also passes while the port of the
-reading processor is busy with its sent messages.
+reading processor is busy with its sent messages. Each reading takes a tick, so no difference of two
+readings is zero.
 """
 
 from __future__ import annotations
+
+from collections import Counter
+from time import thread_time
+from typing import Any
 
 from mpinet.mpi.world.mail import Mail
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.transit import Transit
 from mpinet.mpi.world.turns import Turns
+
+STEP, TICK = 1e-6, 1e-9
+"""Duration of a step of the machine, and of a reading of the clock, in seconds."""
 
 HURRY = 1000
 """After this many idle steps, each idle round grows by a step, so distant times are reached
@@ -41,6 +49,31 @@ class Clock:
         self._idled = 0
         self._senders: set[int] = set()
         self._seen = 0
+        self._used: Counter[int] | None = None
+        self._since = 0.0
+
+    def measure(self) -> None:
+        """From now on, add the CPU time of each processor to its time."""
+        used = self._used = Counter[int]()
+        self._since, sleep = thread_time(), self._turns.sleep
+
+        def sleep_measured(awaited: Any = None) -> None:
+            now = thread_time()
+            used[self._turns.current.id] += now - self._since  # type: ignore[assignment]
+            self._since = now
+            sleep(awaited)
+
+        self._turns.sleep = sleep_measured  # type: ignore[method-assign]
+
+    def read(self, asker: Processor) -> float:
+        """Return the time of a processor in seconds."""
+        # A tick for each reading of the processor, and not of the rank: the time must not depend on
+        # the hosting.
+        asker.readings += 1
+        time = self._transit.now * STEP + asker.readings * TICK
+        if self._used is None:
+            return time
+        return time + self._used[asker.id] + thread_time() - self._since
 
     @property
     def may_idle(self) -> bool:

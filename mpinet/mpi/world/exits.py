@@ -45,6 +45,7 @@ class Exits:
         self._errors = sys.stderr
         self._written = sha256()
         self._printed: list[Line] = []
+        self._begun: dict[int, str] = {}
         self._failed: tuple[int, str, int] | None = None
 
     @property
@@ -58,8 +59,23 @@ class Exits:
         return self._written.hexdigest()
 
     def print(self, processor: Processor, error: bool, text: str) -> None:
-        """Queue a processor's text, to be printed when the round ends."""
-        self._printed.append((number_of(processor), error, text))
+        """Queue a processor's text, to be printed when the round ends.
+
+        Standard output is printed in whole lines, as other processors may print in between.
+        """
+        number = number_of(processor)
+        if not error:
+            text = self._begun.pop(number, "") + text
+            whole = text.rfind("\n") + 1
+            if whole < len(text):
+                self._begun[number], text = text[whole:], text[:whole]
+        if text:
+            self._printed.append((number, error, text))
+
+    def flush(self, number: int) -> None:
+        """Queue the begun line of a processor's standard output."""
+        if number in self._begun:
+            self._printed.append((number, False, self._begun.pop(number)))
 
     def warn(self, text: str) -> None:
         """Write a text to standard error at once, on rank 0 only."""
@@ -68,7 +84,8 @@ class Exits:
             self._errors.flush()
 
     def end(self, processor: Processor) -> None:
-        """Count the unreceived messages of a processor at its end."""
+        """Count the unreceived messages of a processor at its end, and print its last line."""
+        self.flush(number_of(processor))
         if processor.unexpected is not None:
             self.unreceived[processor.slot] += len(processor.unexpected)
 
@@ -96,8 +113,13 @@ class Exits:
             told = f"Processor {name}, after step {step}, {described(error)}"
             self._failed = number, told, status_of(error)
 
-    def settle(self) -> None:
+    def settle(self, ends: bool = False) -> None:
         """Print the queued lines by processor, and end the run after a failure (collective).
+
+        Parameters
+        ----------
+        ends : bool
+            Whether the run ends in any case, so begun lines are printed.
 
         Raises
         ------
@@ -110,7 +132,11 @@ class Exits:
         """
         transport = self._machine.transport
         printed, self._printed = self._printed, []
-        together = chain.from_iterable(gathered(transport, printed))
+        begun = [(number, False, text) for number, text in self._begun.items()]
+        shares = gathered(transport, (printed, begun, self._failed is not None))
+        together = list(chain.from_iterable(queued for queued, _, _ in shares))
+        if ends or any(has_failed for _, _, has_failed in shares):
+            together += chain.from_iterable(rest for _, rest, _ in shares)
         try:
             # The sort is stable: lines of one processor keep their order, and lines of a round are
             # grouped by processor.

@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
-from mpinet.errors import MpinetError
+from mpinet.errors import MpinetError, ProgramError
 from mpinet.networks.topology import Topology
 from mpinet.process.where import place
 
@@ -43,6 +43,8 @@ def status_of(error: BaseException) -> int:
     Leaving without finalizing MPI is a failure for launchers, even with status 0.
     """
     code = getattr(error, "code", None) if isinstance(error, SystemExit | Ended) else None
+    if isinstance(error, ProgramError):
+        code = error.status
     if not isinstance(code, int):
         return 1
     return code % 256 or int(isinstance(error, Left))
@@ -71,6 +73,15 @@ def described(error: BaseException) -> str:
     said = _said(error)
     why = f"{type(error).__name__}: {said}" if said else type(error).__name__
     return f"{where}: {why}\n{_traceback(error)}"
+
+
+def call_hook(error: BaseException) -> None:
+    """Call the script's own `sys.excepthook` for an error that ends the script."""
+    try:
+        sys.excepthook(type(error), error, within(error))
+    except Exception as another:
+        text = "".join(traceback.format_exception(another))
+        sys.stderr.write(f"Error in sys.excepthook:\n{text}")
 
 
 def _said(error: BaseException) -> str:
@@ -136,14 +147,15 @@ def _traceback(error: BaseException) -> str:
     seen: set[int] = set()
     while link is not None and id(link) not in seen:
         seen.add(id(link))
-        link.__traceback__ = _within(link.__traceback__)
+        link.__traceback__ = within(link)
         link = link.__cause__ or (None if link.__suppress_context__ else link.__context__)
     return "".join(traceback.format_exception(error)).rstrip()
 
 
-def _within(trace: TracebackType | None) -> TracebackType | None:
-    """Return a traceback without the emulator's frames."""
+def within(error: BaseException) -> TracebackType | None:
+    """Return the traceback of an error without the emulator's frames."""
     lines: list[TracebackType] = []
+    trace = error.__traceback__
     while trace is not None:
         if not _own(trace.tb_frame):
             lines.append(trace)

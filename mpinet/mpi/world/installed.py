@@ -14,7 +14,7 @@ import sysconfig
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.machinery import ExtensionFileLoader
+from importlib.machinery import ExtensionFileLoader, PathFinder
 from importlib.util import find_spec
 from types import FunctionType, ModuleType
 from typing import Any
@@ -71,6 +71,10 @@ class Installed:
         if self.reaches(name):
             return True
         file = getattr(module, "__file__", None)
+        if not isinstance(module, ModuleType):  # the module has put an object in its place
+            spec = PathFinder.find_spec(name.partition(".")[0])
+            file = None if spec is None else spec.origin
+            return file is None or not is_library(os.path.dirname(file))
         places = list(getattr(module, "__path__", ())) if file is None else [os.path.dirname(file)]
         return package_of(name) != "mpinet" and not all(map(is_library, places))
 
@@ -176,7 +180,7 @@ def origin_of(value: Any) -> str:
 
 def is_compiled(module: ModuleType) -> bool:
     """Return whether a module is compiled code."""
-    return isinstance(vars(module).get("__loader__"), ExtensionFileLoader)
+    return isinstance(getattr(module, "__loader__", None), ExtensionFileLoader)
 
 
 @cache

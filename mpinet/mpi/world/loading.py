@@ -27,7 +27,7 @@ from mpinet.mpi.world.installed import is_compiled, package_of
 from mpinet.mpi.world.process_state import InterpreterSetting
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.replacing import replaced
-from mpinet.mpi.world.settings import VARIABLES, watch_loops
+from mpinet.mpi.world.settings import PATCHES, VARIABLES, watch_loops, watch_patches
 from mpinet.mpi.world.world import World
 
 
@@ -122,6 +122,10 @@ def loading(world: World) -> Iterator[None]:
         fromlist: Sequence[str] | None = (),
         level: int = 0,
     ) -> ModuleType:
+        parent = name.rpartition(".")[0] if level == 0 else ""
+        if parent and name in sys.modules and parent not in sys.modules:
+            # A shared compiled module in a package that this processor has not loaded yet.
+            imported(parent)
         found = IMPORT(name, globals, locals, fromlist, level)
         if globals is not None:
             _note(world, globals.get("__name__"), found, fromlist)
@@ -153,7 +157,10 @@ EXECUTE: Callable[..., Any] = SourceFileLoader.exec_module
 CREATE_COMPILED: Callable[..., Any] = ExtensionFileLoader.create_module
 EXECUTE_COMPILED: Callable[..., Any] = ExtensionFileLoader.exec_module
 
-ADAPTED: dict[str, Callable[[ModuleType], None]] = {"asyncio": lambda _: watch_loops()}
+ADAPTED: dict[str, Callable[[ModuleType], None]] = {
+    "asyncio": lambda _: watch_loops(),
+    **dict.fromkeys(PATCHES, watch_patches),
+}
 """Functions that adapt a module loaded while processors run, by the module's name."""
 
 LOADS: set[CodeType] = set()
@@ -211,10 +218,12 @@ def _note(world: World, importer: Any, found: ModuleType, parts: Sequence[str] |
     parts : sequence of str or None
         Names imported from the module.
     """
-    here, name = world.turns.current, found.__name__
+    here, name = world.turns.current, getattr(found, "__name__", None)
     # Another thread of the process, such as a thread of a notebook's kernel, may import before any
     # turn.
-    if here.main is None or "__main__" in (importer, name) or not isinstance(importer, str):
+    if here.main is None or "__main__" in (importer, name):
+        return
+    if not isinstance(importer, str) or not isinstance(name, str):
         return
     privacy, installed = world.turns.privacy, world.turns.privacy.installed
     reaches = installed.reaches(name)

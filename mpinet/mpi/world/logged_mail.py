@@ -47,7 +47,7 @@ class LoggedMail(Mail):
 
     Parameters
     ----------
-    turns, contexts, exits, synchronous
+    turns, contexts, exits, eager
         As for `Mail`.
     compute : float
         Factor applied to the computing time between two calls; 0 measures no computation.
@@ -56,9 +56,9 @@ class LoggedMail(Mail):
     logged = one_by_one = True
 
     def __init__(
-        self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool, compute: float
+        self, turns: Turns, contexts: Contexts, exits: Exits, eager: float, compute: float
     ):
-        super().__init__(turns, contexts, exits, synchronous)
+        super().__init__(turns, contexts, exits, eager)
         self.noted: dict[int, list[Noted]] = {}
         """Recorded operations by processor."""
         self.one_sided: bool = False

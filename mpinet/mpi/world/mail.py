@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from itertools import count
+from math import inf
 from typing import Any
 
 from mpinet.machine import Machine
@@ -43,8 +44,9 @@ class Mail:
         Separate the messages of communicators.
     exits : Exits
         Counts unreceived messages.
-    synchronous : bool
-        Whether standard sends wait for their receives, like large messages on real machines.
+    eager : float
+        Size in bytes of the largest message that a standard send buffers. Standard sends of larger
+        messages wait for their receives, like on real machines.
     """
 
     logged: bool = False
@@ -60,8 +62,8 @@ class Mail:
     on_notice: Callable[[int, Message], None]
     """Called with a processor and its arrived failure notice."""
 
-    def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, synchronous: bool):
-        self.synchronous = synchronous
+    def __init__(self, turns: Turns, contexts: Contexts, exits: Exits, eager: float):
+        self.eager = eager
         self.require = None
         self.outbox: Outbox = Outbox()
         """Messages sent since the machine's last step."""
@@ -71,7 +73,7 @@ class Mail:
         """
         # MPI leaves open whether a standard send is eager or a rendezvous. Binding the choice once
         # keeps the test out of the path of every message.
-        self.send_standard = self.send_synchronously if synchronous else self.send
+        self.send_standard = self.send if eager == inf else self.send_by_size
         self._turns = turns
         self._exits = exits
         # A context of their own: no receive of a script, even with wildcards, can match an
@@ -193,6 +195,11 @@ class Mail:
             del self._unacknowledged[key]
             raise
         return event
+
+    def send_by_size(self, scope: Scope, target: int, tag: int, data: Any) -> Event:
+        """Send a message synchronously if it is larger than `eager`, otherwise as `send` does."""
+        send = self.send_synchronously if len(data) > self.eager else self.send
+        return send(scope, target, tag, data)
 
     def _acknowledge(self, processor: Processor, message: Message) -> None:
         """Acknowledge a matched synchronous send, charged to the sender's account."""

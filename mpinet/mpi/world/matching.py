@@ -3,8 +3,9 @@
 The *unexpected queue* contains messages that arrived before their receives, in order of arrival.
 The *posted queue* contains receives without a message, in order of posting. A new receive takes the
 earliest matching unexpected message. An arriving message takes the earliest matching posted
-receive. Both queues are indexed by envelope, and only receives with wildcards search. Otherwise a
-processor with a thousand unexpected messages would compare half a million pairs.
+receive. Both queues are indexed by envelope. Otherwise a processor with a thousand unexpected
+messages would compare half a million pairs. The first receive with a kind of wildcards adds an
+index for this kind.
 """
 
 from __future__ import annotations
@@ -19,11 +20,14 @@ from mpinet.mpi.world.message import Envelope, Message, envelope_of
 
 T = TypeVar("T")
 
+Wildcards = tuple[bool, bool]
+"""A kind of wildcards: whether a receive takes messages from any source, and with any tag."""
+
 
 class UnexpectedQueue:
     """Messages that arrived before their receives, in order of arrival."""
 
-    __slots__ = ("_come", "_messages", "_queues")
+    __slots__ = ("_come", "_messages", "_queues", "_wild")
 
     def __init__(self) -> None:
         # Arrival numbers are the keys of the store. They stay in order when messages leave the
@@ -31,6 +35,7 @@ class UnexpectedQueue:
         self._come = 0
         self._messages: OrderedDict[int, Message] = OrderedDict()
         self._queues: dict[Envelope, int | deque[int]] = {}
+        self._wild: dict[Wildcards, dict[Envelope, deque[int]]] = {}
 
     def __len__(self) -> int:
         return len(self._messages)
@@ -42,17 +47,37 @@ class UnexpectedQueue:
         """Add an arrived message."""
         self._messages[self._come] = message
         _enqueue(self._queues, envelope_of(message), self._come)
+        for kind in self._wild:
+            self._index(kind, message, self._come)
         self._come += 1
+
+    def _index(self, kind: Wildcards, message: Message, number: int) -> None:
+        """Add a message to the index for a kind of wildcards."""
+        context, source, tag = envelope_of(message)
+        envelope = context, ANY_SOURCE if kind[0] else source, ANY_TAG if kind[1] else tag
+        self._living(self._wild[kind].setdefault(envelope, deque())).append(number)
+
+    def _living(self, line: deque[int]) -> deque[int]:
+        """Remove the messages that other receives have taken from the front of a line."""
+        while line and line[0] not in self._messages:
+            line.popleft()
+        return line
 
     def find(self, receive: PostedReceive) -> Message | None:
         """Return the earliest message that a receive may get."""
-        # Exact receives find their envelope's queue in constant time. Only wildcards need a search,
-        # in order of arrival.
+        # Exact receives find their envelope's queue in constant time.
         if receive.exact:
             return self.first(receive.envelope)
         # The first match by arrival is also the first of its source. Taking it keeps MPI's order
         # between two processors.
-        return next((message for message in self if receive.matches(message)), None)
+        _, source, tag = receive.envelope
+        kind = source == ANY_SOURCE, tag == ANY_TAG
+        if kind not in self._wild:
+            self._wild[kind] = {}
+            for number, message in self._messages.items():
+                self._index(kind, message, number)
+        line = self._living(self._wild[kind].get(receive.envelope, deque()))
+        return self._messages[line[0]] if line else None
 
     def first(self, envelope: Envelope) -> Message | None:
         """Return the earliest message with an envelope."""

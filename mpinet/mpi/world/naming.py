@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from types import FrameType
 
 from mpinet.mpi.source import Source
@@ -23,7 +24,9 @@ class Naming:
 
     def __init__(self, script: Source) -> None:
         self._script = script
-        self._folder = os.path.join(script.folder or os.getcwd(), "")
+        self._folder = os.sep
+        with suppress(FileNotFoundError):  # the current folder may be deleted
+            self._folder = os.path.join(script.folder or os.getcwd(), "")
         self._own = script.code.co_filename
 
     def __call__(self, frame: FrameType) -> str:

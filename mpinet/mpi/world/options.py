@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TextIO
+from math import inf
+from typing import Any, TextIO
 
+from mpinet.base.memory import bytes_of
+from mpinet.errors import UsageError
 from mpinet.mpi.world.orders import Orders
 from mpinet.mpi.world.trees import TargetPattern
 
@@ -22,8 +25,12 @@ class ScriptOptions:
     """Size of a packet in bytes; default: each message of the script is one message of the
     machine.
     """
-    synchronous: bool = False
-    """True if standard sends wait for their receives."""
+    eager: float = inf
+    """Size in bytes of the largest message that a standard send buffers; -1: standard sends wait
+    for their receives.
+    """
+    measured: bool = False
+    """True if the clock adds the measured CPU time of each processor."""
     out: TextIO | None = None
     """File to which rank 0 writes the processors' output; default: the standard output."""
     pattern: TargetPattern | None = None
@@ -46,6 +53,8 @@ class ScriptOptions:
     """Step before which a processor fails, by processor."""
     checks: Iterable[str] | None = None
     """Checks of the MPI calls, from `mpinet.mpi.checks.rules.CHECKS`; None: no checks."""
+    log: dict[int, Any] | None = None
+    """On rank 0: dictionary that collects each processor's calls in a checked run."""
     own: Iterable[str] = ()
     """Installed packages that every processor loads for itself, in addition to packages that reach
     mpi4py.
@@ -54,3 +63,25 @@ class ScriptOptions:
 
 PLAIN = ScriptOptions()
 """Options of a run without any options."""
+
+
+MODES = {"buffered": inf, "synchronous": -1.0}
+"""Values of `ScriptOptions.eager` by name."""
+
+
+def eager_of(sends: str | int) -> float:
+    """Read the option ``--sends``: a mode, or the size of the largest buffered message.
+
+    Raises
+    ------
+    UsageError
+        The text is neither.
+    """
+    if sends in MODES:
+        return MODES[str(sends)]
+    try:
+        return bytes_of(sends)
+    except UsageError:
+        raise UsageError(
+            f"--sends is buffered, synchronous, or a size such as 64kB, not {sends!r}."
+        ) from None

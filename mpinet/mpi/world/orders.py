@@ -45,11 +45,11 @@ class SeededOrder:
 
     Parameters
     ----------
-    seed : int
+    seed : int or str
         The seed.
     """
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int | str):
         self._seed = seed
         self._moment = 0
 

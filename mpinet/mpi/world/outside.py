@@ -11,7 +11,9 @@ from __future__ import annotations
 import os
 import select
 import selectors
+import signal
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
@@ -41,6 +43,7 @@ def outside_watched(world: World) -> Iterator[None]:
     places += [
         (socket.socket, "send", outside.sending),
         (socket.socket, "sendall", outside.sending_all),
+        (time, "sleep", outside.sleeping),
     ]
     with replaced(*((owner, name, around(getattr(owner, name))) for owner, name, around in places)):
         yield
@@ -122,6 +125,29 @@ class Outside:
             return None
 
         return sent_all
+
+    def sleeping(self, sleep: Method) -> Method:
+        """Wrap ``time.sleep``: other processors have turns while a processor sleeps."""
+
+        @wraps(sleep)
+        def slept(seconds: float) -> None:
+            sleepers, here = self._world.sleepers, self._world.turns.current
+            is_own = self._others and getcurrent() is here.thread and sleepers.may_sleep
+            if not is_own or not seconds >= 0:
+                sleep(seconds)
+                return
+            while True:
+                # An alarm interrupts the sleep, and its handler may raise an error.
+                left, _ = signal.getitimer(signal.ITIMER_REAL)
+                part = min(seconds, left) if left else seconds
+                sleepers.sleep(part)
+                if left:
+                    signal.raise_signal(signal.SIGALRM)
+                seconds -= part
+                if seconds <= 0:
+                    return
+
+        return slept
 
     @property
     def _others(self) -> bool:

@@ -138,5 +138,5 @@ def own_random_numbers(running: Callable[[], Processor]) -> Iterator[None]:
         with replaced(*places):
             yield
     finally:
-        for name, generator in GENERATORS.items():
-            generator.restore(states[name])
+        for name, state in states.items():
+            GENERATORS[name].restore(state)

@@ -29,8 +29,12 @@ class Processor:
     """The account of the current call; None outside of calls."""
     asked: int = 0
     """Clock readings of the processor since the last turns of other processors."""
+    readings: int = 0
+    """Clock readings of the processor in all."""
     idle_polls: int = 0
     """Polls without a new message since the last turns of other processors."""
+    polled: bool = False
+    """True if the processor has polled since its last sleep."""
     since: int = 0
     """Step after which the processor began to wait."""
     awaited: Event | tuple[Event, ...] | None = None
@@ -87,7 +91,9 @@ class Fiber(Processor):
         # The line that begins an operation pays for it, even after its call has returned.
         self.account = processor.account
 
-    posted, unexpected, own = map(_of_processor, ("posted", "unexpected", "own"))
+    posted, unexpected, own, readings = map(
+        _of_processor, ("posted", "unexpected", "own", "readings")
+    )
 
     def storage(self) -> dict[Any, Any]:
         """Return the private storage of the fiber's processor."""

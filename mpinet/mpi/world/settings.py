@@ -8,12 +8,14 @@ processors do not notice the change, and switching to them costs nothing.
 
 from __future__ import annotations
 
+import csv
 import logging
 import os
 import signal
 import socket
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -21,7 +23,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from mpinet.mpi.world.process_state import InterpreterSetting, SettingKind
-from mpinet.mpi.world.replacing import replaced
+from mpinet.mpi.world.replacing import INHERITED, replaced
 from mpinet.mpi.world.world import World
 
 
@@ -44,14 +46,22 @@ def _is_module_of(package: ModuleType, name: str) -> bool:
     return found is not None and vars(package)[name] is found
 
 
+def _variable(name: str) -> str | None:
+    try:
+        return READ_VARIABLE(os.environ, name)
+    except KeyError:
+        return None
+
+
 def _put_variable(name: str, value: str | None) -> None:
     if value is not None:
         SET_VARIABLE(os.environ, name, value)
-    elif name in os.environ:
-        DELETE_VARIABLE(os.environ, name)
+    else:
+        with suppress(KeyError):
+            DELETE_VARIABLE(os.environ, name)
 
 
-VARIABLE = SettingKind(lambda name: os.environ.get(name), _put_variable)
+VARIABLE = SettingKind(_variable, _put_variable)
 """Environment variables by name; None if unset."""
 
 
@@ -62,11 +72,14 @@ def _put_folder(name: str, value: str) -> None:
 
 def _put_module_variable(name: tuple[str, str], value: Any) -> None:
     module, variable = name
-    vars(sys.modules[module])[variable] = value
+    if value is INHERITED:
+        vars(sys.modules[module]).pop(variable, None)
+    else:
+        vars(sys.modules[module])[variable] = value
 
 
 MODULE_VARIABLE = SettingKind(
-    lambda name: vars(sys.modules[name[0]])[name[1]], _put_module_variable
+    lambda name: vars(sys.modules[name[0]]).get(name[1], INHERITED), _put_module_variable
 )
 """Variables of standard library modules, by module name and variable name."""
 
@@ -121,6 +134,65 @@ def _put_loop(name: str, value: tuple[Any, ...]) -> None:
     sys.set_asyncgen_hooks(*hooks)
 
 
+def _put_attribute(name: tuple[Any, str], value: Names) -> None:
+    (owner, attribute), put = name, value["value"]
+    if isinstance(owner, ModuleType):  # past a class that watches assignments
+        vars(owner).pop(attribute, None)
+        vars(owner).update({} if put is INHERITED else {attribute: put})
+    elif put is not INHERITED:
+        SET_ATTRIBUTE(owner, attribute, put)
+    elif attribute in vars(owner):
+        DELETE_ATTRIBUTE(owner, attribute)
+
+
+ATTRIBUTE = SettingKind(
+    lambda name: Names(value=vars(name[0]).get(name[1], INHERITED)), _put_attribute
+)
+"""Attributes of shared modules and classes, by owner and name."""
+
+SET_ATTRIBUTE, DELETE_ATTRIBUTE = setattr, delattr
+
+PATCHES = "_pytest.monkeypatch", "unittest.mock"
+"""Modules that set attributes for the time of a test."""
+
+
+def _is_shared(owner: Any) -> bool:
+    """Return whether an object is a module, or a class that a module names."""
+    if isinstance(owner, type):
+        module = sys.modules.get(owner.__module__)
+        return getattr(module, owner.__name__, None) is owner
+    return isinstance(owner, ModuleType)
+
+
+def watch_patches(module: ModuleType) -> None:
+    """Let a module that sets attributes for a time set them on the running processor alone."""
+
+    def set_own(owner: Any, name: str, *value: Any) -> None:
+        if PATCHED and _is_shared(owner):
+            PATCHED[-1](InterpreterSetting(ATTRIBUTE, (owner, name)))
+        (SET_ATTRIBUTE if value else DELETE_ATTRIBUTE)(owner, name, *value)
+
+    vars(module).update(setattr=set_own, delattr=set_own)
+
+
+PATCHED: list[Callable[[InterpreterSetting], None]] = []
+"""Functions that give the running processor of a run its own copy of a setting."""
+
+
+def _dialects(name: str) -> Names:
+    return Names({each: csv.get_dialect(each) for each in csv.list_dialects()})
+
+
+def _put_dialects(name: str, value: Names) -> None:
+    for each in csv.list_dialects():
+        FORGET_DIALECT(each)
+    for each, dialect in value.items():
+        NOTE_DIALECT(each, dialect)
+
+
+NOTE_DIALECT, FORGET_DIALECT = csv.register_dialect, csv.unregister_dialect
+
+
 def _put_variables(module: ModuleType, value: Names) -> None:
     """Replace all variables, except shared submodules imported since."""
     names = vars(module)
@@ -141,6 +213,8 @@ DISABLED = InterpreterSetting(
     SettingKind(lambda name: logging.root.manager.disable, _put_disabled), ""
 )
 """The logging level at and below which all messages are disabled."""
+DIALECTS = InterpreterSetting(SettingKind(_dialects, _put_dialects), "")
+"""Dialects of CSV files by name."""
 FILTERS = InterpreterSetting(MODULE_VARIABLE, ("warnings", "filters"))
 FACTORY = InterpreterSetting(MODULE_VARIABLE, ("logging", "_logRecordFactory"))
 LOGGER_CLASS = InterpreterSetting(MODULE_VARIABLE, ("logging", "_loggerClass"))
@@ -148,14 +222,32 @@ LOGGER_CLASS = InterpreterSetting(MODULE_VARIABLE, ("logging", "_loggerClass"))
 WATCHED: dict[ModuleType, tuple[str, ...]] = {
     warnings: ("filters", "showwarning", "_showwarnmsg_impl"),
     tempfile: ("tempdir",),
+    sys: ("argv", "displayhook", "excepthook", "path", "ps1", "ps2"),
+    threading: ("excepthook",),
 }
 """Modules with variables that scripts assign, and the names of these variables."""
 
+READ_VARIABLE: Callable[..., str] = os._Environ.__getitem__
 SET_VARIABLE: Callable[..., None] = os._Environ.__setitem__
 DELETE_VARIABLE: Callable[..., None] = os._Environ.__delitem__
 CHANGE_FOLDER: Callable[..., None] = os.chdir
 SET_HANDLER: Callable[..., Any] = signal.signal
 SET_MASK: Callable[[int], int] = os.umask
+SET_DEPTH: Callable[[int], None] = sys.setrecursionlimit
+
+DEPTHS: list[int] = []
+"""Recursion limit of the running processor; the interpreter's limit may be higher."""
+
+
+def _set_depth(limit: int) -> None:
+    SET_DEPTH(limit)
+    DEPTHS[:] = [limit]
+
+
+def _put_depth(limit: int) -> None:
+    DEPTHS[:] = [limit]
+    with suppress(RecursionError):  # a processor with a higher limit is deeper, and stops here
+        SET_DEPTH(limit)
 
 
 def _mask() -> int:
@@ -166,9 +258,12 @@ def _mask() -> int:
 
 
 LIMITS: dict[str, tuple[Callable[[Any], Any], Callable[[], Any]]] = {
-    "recursion": (sys.setrecursionlimit, sys.getrecursionlimit),
+    "recursion": (_put_depth, lambda: DEPTHS[0]),
     "time-out": (socket.setdefaulttimeout, socket.getdefaulttimeout),
     "mask": (SET_MASK, _mask),
+    "switches": (sys.setswitchinterval, sys.getswitchinterval),
+    "digits": (sys.set_int_max_str_digits, sys.get_int_max_str_digits),
+    "fields": (csv.field_size_limit, csv.field_size_limit),
 }
 """Setter and getter of each numeric limit, by name."""
 
@@ -179,7 +274,7 @@ class WatchedModule(ModuleType):
     watch: Callable[[InterpreterSetting], None]
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in WATCHED[self]:
+        if name in WATCHED.get(self, ()):  # not in a module made by `type(sys)(..)`
             WatchedModule.watch(InterpreterSetting(MODULE_VARIABLE, (self.__name__, name)))
         super().__setattr__(name, value)
 
@@ -260,14 +355,25 @@ def own_settings(world: World) -> Iterator[None]:
         (logging, "setLogRecordFactory", lambda *_: FACTORY),
         (logging, "setLoggerClass", lambda *_: LOGGER_CLASS),
         (signal, "signal", lambda number, *_: InterpreterSetting(SIGNAL_HANDLER, int(number))),
-        (sys, "setrecursionlimit", lambda *_: InterpreterSetting(LIMIT, "recursion")),
         (socket, "setdefaulttimeout", lambda *_: InterpreterSetting(LIMIT, "time-out")),
         (os, "umask", lambda *_: InterpreterSetting(LIMIT, "mask")),
+        (sys, "setswitchinterval", lambda *_: InterpreterSetting(LIMIT, "switches")),
+        (sys, "set_int_max_str_digits", lambda *_: InterpreterSetting(LIMIT, "digits")),
+        (csv, "field_size_limit", lambda *_: InterpreterSetting(LIMIT, "fields")),
+        *((csv, name, lambda *_: DIALECTS) for name in ("register_dialect", "unregister_dialect")),
     ]
+    DEPTHS[:] = [sys.getrecursionlimit()]
     watched = [(owner, name, around(getattr(owner, name), of)) for owner, name, of in places]
-    LOOPS.append(around(_set_loop, lambda *_: LOOP))
+    limit = around(_set_depth, lambda *_: InterpreterSetting(LIMIT, "recursion"))
+    watched += [(sys, "setrecursionlimit", limit), (sys, "getrecursionlimit", lambda: DEPTHS[0])]
+    thread = threading.get_ident()
+    # The loops of other threads belong to these threads, and no processor switches them.
+    LOOPS.append(around(_set_loop, lambda *_: LOOP if threading.get_ident() == thread else None))
     watch_loops()
     WatchedModule.watch = staticmethod(changing)
+    PATCHED.append(changing)
+    for name in sys.modules.keys() & set(PATCHES):
+        watch_patches(sys.modules[name])
     kinds = {module: module.__class__ for module in WATCHED}
     for module in WATCHED:
         module.__class__ = WatchedModule
@@ -277,6 +383,7 @@ def own_settings(world: World) -> Iterator[None]:
     finally:
         for module, kind in kinds.items():
             module.__class__ = kind
+        PATCHED.pop()
         LOOPS.pop()
         watch_loops()
         for setting, value in world.turns.privacy.settings.items():

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from greenlet import getcurrent
 
+from mpinet.mpi.world.processor import number_of
 from mpinet.mpi.world.replacing import replaced
 from mpinet.mpi.world.world import World
 
@@ -50,6 +51,11 @@ class Printing(io.TextIOBase):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self._world.exits.print(self._world.turns.current, self._error, text)
         return len(text)
+
+    def flush(self) -> None:
+        """Print the begun line when the round ends."""
+        if getcurrent().parent is not None and not self._error:
+            self._world.exits.flush(number_of(self._world.turns.current))
 
     def writable(self) -> bool:
         """Return True: processors may print."""
@@ -96,9 +102,10 @@ class Bytes(io.BufferedIOBase):
 @contextmanager
 def streams(world: World) -> Iterator[None]:
     """Context manager: redirects output to the processors' streams; standard input is empty."""
+    out, errors = Printing(world, sys.stdout, False), Printing(world, sys.stderr, True)
     with replaced(
-        (sys, "stdout", Printing(world, sys.stdout, False)),
-        (sys, "stderr", Printing(world, sys.stderr, True)),
+        *((sys, name, out) for name in ("stdout", "__stdout__")),
+        *((sys, name, errors) for name in ("stderr", "__stderr__")),
         (sys, "stdin", io.StringIO()),
     ):
         yield

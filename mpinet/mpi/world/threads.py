@@ -361,9 +361,11 @@ class Threads:
     def _wake(self, _: int, frame: FrameType | None) -> None:
         """Interrupt the running processor for calls of its threads, or stop it after a failure."""
         here = self._turns.current
-        # Between turns, inside a call, or in a greenlet created by the script there is no safe
-        # point for a switch.
-        if here.id < 0 or here.account is not None or getcurrent() is not here.thread:
+        # Between turns, inside a call, in a greenlet created by the script or in the import of a
+        # shared module there is no safe point for a switch.
+        if type(here) is not Processor or here.id < 0 or here.account is not None:
+            return
+        if getcurrent() is not here.thread:
             return
         # The run has failed in a thread. Its processor is still in its script and must be stopped
         # there, once.

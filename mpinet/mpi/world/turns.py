@@ -21,7 +21,7 @@ from mpinet.base.roomy import PROCESSOR, roomy
 from mpinet.mpi.world.atexit_hooks import release_objects
 from mpinet.mpi.world.events import Completion, Event
 from mpinet.mpi.world.exits import Exits
-from mpinet.mpi.world.failure import script_line
+from mpinet.mpi.world.failure import call_hook, script_line
 from mpinet.mpi.world.privacy import Privacy
 from mpinet.mpi.world.processor import Fiber, Processor
 
@@ -83,6 +83,8 @@ class Turns:
         """Runnable processors, in the order of their turns."""
         self.polling: list[Processor] = []
         """Polling processors, in the order of their turns."""
+        self.alarms: dict[Processor, tuple[float, float]] = {}
+        """Time and interval of each processor's alarm; infinite without an alarm."""
         self.idle_rounds: int = 0
         """Number of consecutive rounds, up to now, with polls and without progress."""
         self.now: int = 0
@@ -93,6 +95,7 @@ class Turns:
         self.doubts = None
         self._exits = exits
         self._own = own
+        self._hook = sys.excepthook
         self._new: list[Processor] = []
         self._round: Iterator[Processor] = iter(())
         self._fibers: dict[Fiber, None] = {}
@@ -238,6 +241,8 @@ class Turns:
         # SystemExit is included: on a real machine it ends a process, and here it must not end the
         # rank.
         except BaseException as error:
+            if isinstance(error, Exception) and sys.excepthook is not self._hook:
+                call_hook(error)
             self._exits.fail(processor, error, self.now)
         # Objects of the script are released while its processor runs. A `__del__` that frees a
         # window or communicator then frees the processor's own.
@@ -375,6 +380,7 @@ class Turns:
         """Resume the running processor after the machine's next step."""
         here = self.current
         here.idle_polls += 1
+        here.polled = True
         # Nothing has moved since this processor's last poll, and nothing can move until other
         # processors run. Answering at once saves a hundred switches a round.
         if self.idle_rounds and here.idle_polls < POLLS_A_ROUND:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
+from math import inf
 from typing import Any, NamedTuple
 
 from mpinet.errors import Deadlock, ProgramError
@@ -32,6 +33,7 @@ from mpinet.mpi.world.onesided import OneSided
 from mpinet.mpi.world.options import PLAIN, ScriptOptions
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.recovery import Recovery
+from mpinet.mpi.world.sleepers import Sleepers
 from mpinet.mpi.world.threads import Threads
 from mpinet.mpi.world.timedloops import in_timed_loop
 from mpinet.mpi.world.transit import Transit
@@ -50,6 +52,9 @@ LOOKS_AT_LOCKS = 20
 
 LOOKS_AT_SLEEPERS = 600_000
 """Checks of threads and child processes that wait for an event outside of MPI."""
+
+NO_ALARM = inf, 0.0
+"""Time and interval of a processor without an alarm."""
 
 POLLS_IN_VAIN = 20_000_000
 """Unsuccessful polls of all processors together before they count as starved."""
@@ -84,6 +89,10 @@ class Totals(NamedTuple):
     """Number of processors that wait for events outside of MPI."""
     hoping: int
     """Number of processors in `outside` that wait for more than clients, or were interrupted."""
+    sleeping: int
+    """Number of sleeping processors."""
+    hopeful: int
+    """Number of sleeping processors that do not just sleep between two polls in vain."""
     old: int
     """Number of messages that delay the notice of a failure."""
 
@@ -120,7 +129,7 @@ class World:
         self.turns.leave_free(set(self.contexts.spare))
         # The kinds of mail differ in matching or in records, never in transport. Each run uses a
         # single class, and plain mail needs no tests for the other kinds.
-        between = self.turns, self.contexts, self.exits, options.synchronous
+        between = self.turns, self.contexts, self.exits, options.eager
         if options.arrivals is not None:
             self.mail: Mail = ChoiceMail(*between, options.arrivals)
             """Mail of this rank's processors."""
@@ -146,11 +155,15 @@ class World:
         self.recovery: Recovery = Recovery(*whole, options.faults or {})
         """Failed processors, and agreements among the remaining processors."""
         self.clock = Clock(self.turns, self.mail, self.transit)
+        if options.measured:
+            self.clock.measure()
         self.threads = Threads(self.turns, self.exits, self.accounts)
+        self.sleepers: Sleepers = Sleepers(machine, self.turns)
+        """Processors in ``time.sleep``."""
         self.filing: Filing = Filing(machine, self.turns)
         """File operations requested by processors."""
         self._foundation = Foundation()
-        self._looks = self._still = 0
+        self._looks = self._still = self._vain = 0
         self.trees = Trees(machine, self._foundation, options.pattern)
 
     def run(self, program: Callable[[Processor], None]) -> None:
@@ -266,6 +279,8 @@ class World:
             computing=self.threads.computing,
             outside=self.turns.outside,
             hoping=self.turns.hoping + self.threads.let_go,
+            sleeping=len(self.sleepers),
+            hopeful=self.sleepers.hopeful,
             old=self.recovery.old,
         )
 
@@ -283,7 +298,7 @@ class World:
             return self._at_quiescence(total)
         # A message in flight is progress, so patience starts again: the polling processors may be
         # waiting for this message.
-        self.turns.idle_rounds = self._looks = self._still = 0
+        self.turns.idle_rounds = self._looks = self._still = self._vain = 0
         self.threads.moved()
         self.clock.move()
         # Messages leave the outbox before delivery. Messages sent during delivery, such as an
@@ -307,6 +322,14 @@ class World:
         # messages of open receives have arrived, so the choice is complete.
         if total.choice_points and not total.to_self:
             self.mail.resolve_choices(self.machine)
+            return True
+        if total.sleeping and self._vain <= PATIENCE * POLLS_A_ROUND:
+            others = total.computing + total.outside + total.hoping
+            is_vain = not total.to_self and not others and not total.hopeful
+            self._vain = self._vain + 1 if is_vain else 0
+            turns.idle_rounds = 0
+            if not total.to_self:
+                self.sleepers.wake(others > 0)
             return True
         # A loop that polls until a given time ends only if time passes. Idle steps are made
         # although no message moves.
@@ -335,6 +358,7 @@ class World:
                 return True
             # The explanation gathers from all ranks, therefore every rank takes this branch and
             # raises the same text.
+            self.exits.settle(ends=True)
             text = self._explanation(total)
             if self._looks >= LOOKS_AT_SLEEPERS:
                 text += (
@@ -354,7 +378,8 @@ class World:
         # learns the holder only here.
         deadlock.name_holders(self.machine, self.contexts, self.one_sided, here)
         return deadlock.explanation(
-            self.machine, self.contexts, self.collectives, here, now, total.polling
+            *(self.machine, self.contexts, self.collectives, here, now),
+            total.polling + total.sleeping,
         )
 
     def _may_yet_progress(self, total: Totals) -> bool:
@@ -367,6 +392,8 @@ class World:
         # its loop. The loop's bytecode shows whether it reads a clock.
         polling = [one for one in self.turns.runnable if one.awaited is None]
         own_waiting += any(in_timed_loop(one.thread.gr_frame) for one in polling)
+        # An alarm may end the loop of a polling processor, but no wait in MPI.
+        own_waiting += any(self.turns.alarms.get(one, NO_ALARM) != NO_ALARM for one in polling)
         # All ranks must agree, because one rank's thread may send the message that another rank's
         # processor waits for.
         computing, waiting = self.machine.sum(own_computing, own_waiting)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.arithmetic import ceil_log2
@@ -29,10 +30,17 @@ from mpinet.networks.gbsn.description import (
 from mpinet.networks.gbsn.partial import flipped_bits, flipping_port, partial_ports
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.gbsn.routing import decide, port_towards
+from mpinet.networks.gbsn.twoway import two_way_routings
 from mpinet.networks.parameters import Parameter, dashed, integer, require_integer
 from mpinet.networks.routing import Routing, stateless
 from mpinet.networks.schedule import Schedule
 from mpinet.networks.topology import Topology
+
+ROUTED = "mpinet.programs.schedules.routed:Routed"
+"""Module and class of the schedule for any network."""
+
+MAX_GUEST_BITS = 61
+"""Longest address of a BSN, in bits."""
 
 MAX_BITS = 62
 """Longest address, in bits."""
@@ -58,7 +66,8 @@ class GeneralizedBlockShift(Topology):
     Ports of each block: first the partial ports, as in the BSN, for the block's width; then LEFT
     and RIGHT. A port is not wired if the network lacks the other end. Completion links join the
     parts that the paper's construction leaves disconnected, unless ``completed`` is ``no``; then
-    only table routings exist. Routing: ``gbsn``, stateless.
+    tables replace the routing ``gbsn``. Routings: ``gbsn``, stateless; ``twsr``, the two-way shift
+    routing of the BSN as printed, which may stop at a missing link; ``twsr-corrected``.
     """
 
     parameters = (
@@ -157,10 +166,11 @@ class GeneralizedBlockShift(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Routing `gbsn`; only table routings if the network is not completed."""
-        if not self.completed:
-            return super().routings
-        return {"gbsn": lambda: stateless("gbsn", decide, self, shortest=False)}
+        """Routing `gbsn`, or tables if the network is not completed; two-way shift routing."""
+        own = super().routings
+        if self.completed:
+            own = {"gbsn": lambda: stateless("gbsn", decide, self, shortest=False)}
+        return own | two_way_routings(self.params, self.completed)
 
     @cached_property
     def regular(self) -> BlockShift | None:
@@ -176,9 +186,31 @@ class GeneralizedBlockShift(Topology):
             return None
 
     @property
+    def guest(self) -> BlockShift | None:  # type: ignore[override]
+        """BSN on all words of the addresses, emulated unless the network is a BSN (section 4.1)."""
+        if self.regular or not self.completed or self.bits > MAX_GUEST_BITS:
+            return None
+        return BlockShift(1, self.shift, self.bits)
+
+    def homes(self) -> Ints:
+        """Return the processor of each word: without its top bit where the network lacks it."""
+        words = np.arange(1 << self.bits)
+        block, place = words >> self.place_bits, words & ((1 << self.place_bits) - 1)
+        block -= np.where(block >= len(self.m), 1 << (self.bits - self.place_bits - 1), 0)
+        size, first = np.array(self.m)[block], np.cumsum([0, *self.m[:-1]])[block]
+        # A block of width w has more than half of the 2^w places.
+        width = np.array([ceil_log2(each) for each in self.m])[block]
+        place &= (1 << width) - 1
+        return first + place - np.where(place >= size, 1 << (width - 1), 0)
+
+    @property
     def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
-        """Schedules of the BSN, if the network is a BSN (section 4)."""
-        return self.regular.ascend_schedules if self.regular else {}
+        """Schedules of the BSN, emulated unless the network is a BSN (section 4)."""
+        network = self.regular or self.guest
+        own = network.ascend_schedules if network else {}
+        # Routed exchanges need no emulation, and stay the default wherever these are possible.
+        alone = self.regular is None and self.size & (self.size - 1) == 0
+        return {**({"routed": ROUTED} if alone else {}), **own}
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:
         """Return the routing's tree on a completed network, and the BSN's schedules on a BSN."""

@@ -7,13 +7,16 @@ removed node are linked.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from mpinet.base.arrays import Ints
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
+from mpinet.networks.gmn.online import decide_online, met, no_detour
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
     DIAGONAL,
@@ -28,8 +31,9 @@ from mpinet.networks.gmn.parameters import (
     require_loops,
 )
 from mpinet.networks.gmn.routing import drop_token, listed_routing, next_token, port_of, write_list
+from mpinet.networks.gmn.substitutions import token_at_port
 from mpinet.networks.gmn.walk import ROWS, TOKENS, find_path
-from mpinet.networks.gmn.wiring import along_ring, jump, jump_back
+from mpinet.networks.gmn.wiring import MultipleLoops, along_ring, jump, jump_back
 from mpinet.networks.parameters import Parameter, integer
 from mpinet.networks.routing import ARRIVED, Routing
 from mpinet.networks.shortest import table_routing
@@ -87,11 +91,35 @@ class SmoothedLoops(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Source routing by the path in G(m,N'), and shortest paths by a full table."""
+        """Source routing by the path in G(m,N'), shortest paths by a full table, and detours."""
         return {
             "source": lambda: listed_routing("source", self, self.params, start, decide),
             "shortest": lambda: table_routing(self),
+            "online": lambda: met("online", self, (start, decide), (start, decide_searched)),
         }
+
+    detour, one_port_broadcast = "online", "floodtree"
+
+    @property
+    def guest(self) -> MultipleLoops | None:  # type: ignore[override]
+        """G(m,N'), emulated where its sizes are powers of two (section 7.5)."""
+        whole = int(self.params[LOOPS])
+        exact = whole & (whole - 1) == 0 and self.sector & (self.sector - 1) == 0
+        return MultipleLoops(self.sector, whole) if exact else None
+
+    def homes(self) -> Ints:
+        """Return the processor of each node of G(m,N'): of a removed node the one before it."""
+        whole, m = int(self.params[LOOPS]), self.sector
+        sector, index = np.divmod(np.arange(whole), m)
+        missing, sectors = whole - self.size, whole // m
+        lost = (sector + 1) * missing // sectors - sector * missing // sectors
+        removed = (index > 0) & (index % 2 == 0) & (index <= 2 * lost)
+        return np.cumsum(~removed) - 1
+
+    @property
+    def ascend_schedules(self) -> Mapping[str, str | type[Any]]:
+        """Schedule of G(m,N'), emulated (section 7.5)."""
+        return self.guest.ascend_schedules if self.guest else {}
 
     def cycle(self) -> Cycle:
         """Hamiltonian cycle: port 0 all the way round."""
@@ -184,3 +212,26 @@ def decide(node, header, params):
         return ARRIVED
     drop_token(header, params)
     return token if token < DIAGONAL else port_of(whole_number(node, params), token, params)
+
+
+@inlined
+def node_behind(node, token, params):
+    """Return the node behind a token, which must be a token of the given node."""
+    if token < DIAGONAL:
+        return along_ring(node, token, params[0])
+    return left_number(behind(whole_number(node, params), token, params), params)
+
+
+@inlined
+def token_of_port(node, port, params):
+    """Return the token of a port of a node, `NO_TOKEN` if the port is not wired."""
+    return token_at_port(whole_number(node, params), port, params)
+
+
+decide_searched = decide_online.bind(
+    "gmnany.online",
+    node_behind=node_behind,
+    token_at_port=token_of_port,
+    listed_decide=decide,
+    listed_detour=no_detour,
+)

@@ -1,47 +1,31 @@
-"""Routing around one dead node of the loops (docs/papers/gmn, 5): detours, repair, planned routes.
+"""Paths around faults that the source knows: planned and substituted (docs/papers/gmn, 5.2, 5.3).
 
-Every two links of a dead node have a detour. Rules that know a dead node f have more parameters
-than the topology: f, the length of a row, and the rows. The rows are indexed by (port of f
-towards the previous node, port of f towards the next node). A row is the number of tokens, followed
-by the tokens.
-
-Online routing: only the neighbours of the dead node know of it. The node before the dead node on a
-path rewrites the list of tokens (5.1). Planned routing: the source knows the dead node (5.2). The
-source takes the first shortest of the paper's path and its variants, each with its detour. A
-variant whose walk ends at another node than the target is no candidate.
+The source takes the first shortest of several candidates, each with its detours. The routing
+``planned`` tries variants of the paper's path with detours by search. A variant whose walk ends at
+another node than the target is no candidate. The routing ``substituted`` tries the paper's path and
+the paths of case B, with the paper's substitutions as detours.
 """
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 
-from mpinet.base.arrays import Ints
-from mpinet.compiled import Rule, inlined, rule
-from mpinet.errors import UsageError
+from mpinet.compiled import inlined, open_part, rule
+from mpinet.networks.gmn.online import LONGEST, faults_at, know_all
+from mpinet.networks.gmn.online import ROWS as LIST_ROWS
 from mpinet.networks.gmn.parameters import (
-    DOWN,
+    FIRST_HOP,
     HALF,
-    JUMPS,
-    MOST,
-    NO_TOKEN,
+    MINUS_C,
+    PLUS_C,
     SECTOR,
     TYPES,
-    UP,
     behind,
     inverse,
     token_at,
 )
-from mpinet.networks.gmn.routing import (
-    decide,
-    drop_token,
-    listed_routing,
-    next_token,
-    port_of,
-    start,
-    write_list,
-)
+from mpinet.networks.gmn.routing import write_list
+from mpinet.networks.gmn.substitutions import mend_searched, mend_substituted
 from mpinet.networks.gmn.walk import (
     NODES,
     ROWS,
@@ -51,173 +35,29 @@ from mpinet.networks.gmn.walk import (
     erase_loops,
     find_path,
     is_new,
-    place_of,
     span,
 )
-from mpinet.networks.routing import Routing
-from mpinet.networks.topology import Topology
 
-PORTS = 4
+BEST = LIST_ROWS
+"""A further row of scratch memory for lists: the best list of tokens."""
 
-
-def around_one_node(
-    name: str, topology: Topology, start_around: Rule, decide_around: Rule
-) -> Routing:
-    """Return the paper's routing, with other rules if a node is dead.
-
-    Parameters
-    ----------
-    name : str
-        The routing's name.
-    topology : Topology
-        The loops.
-    start_around, decide_around : Rule
-        The rules that know a dead node.
-    """
-
-    def repaired(dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]) -> Routing:
-        node = require_one_node(topology, dead, cut)
-        params, longer = params_with_detours(topology, node)
-        return listed_routing(
-            name, topology, params, start_around, decide_around, longer, dead=(node,)
-        )
-
-    return listed_routing(name, topology, topology.params, start, decide, repaired=repaired)
-
-
-def require_one_node(
-    topology: Topology, dead: tuple[int, ...], cut: tuple[tuple[int, int], ...]
-) -> int:
-    """Return the one dead node; reject all other faults.
-
-    Raises
-    ------
-    UsageError
-        The faults are not exactly one dead node.
-    """
-    if cut or len(dead) != 1:
-        raise UsageError(
-            f"The routings online and planned of {topology.name} go around one dead node, not "
-            f"around {len(dead)} nodes and {len(cut)} links (both directions counted)."
-        )
-    topology.require_node(dead[0])
-    return dead[0]
-
-
-def params_with_detours(topology: Topology, dead: int) -> tuple[Ints, int]:
-    """Return the parameters of rules that know a dead node, and the longest detour's length."""
-    rows = [
-        detour_tokens(topology, dead, before, behind)
-        for before in range(PORTS)
-        for behind in range(PORTS)
-    ]
-    longest = max(map(len, rows))
-    table = np.zeros((len(rows), 1 + longest), np.int64)
-    for line, row in zip(table, rows, strict=True):
-        line[: 1 + len(row)] = [len(row), *row]
-    head = np.array([dead, 1 + longest])
-    return np.concatenate([topology.params, head, table.ravel()]), longest
-
-
-def detour_tokens(topology: Topology, dead: int, before: int, behind: int) -> list[int]:
-    """Return the detour between the nodes behind two ports of a dead node; empty if unwired."""
-    source, target = topology.neighbor(dead, [before, behind]).tolist()
-    if source < 0 or target < 0 or source == target:
-        return []
-    came: dict[int, tuple[int, int]] = {source: (-1, -1)}
-    queue = deque([source])
-    # Each pair of links of one dead node needs a detour, 16 at most. A breadth-first search finds
-    # these once, before any message moves.
-    while (node := queue.popleft()) != target:
-        for port, other in enumerate(topology.neighbor(node, range(PORTS)).tolist()):
-            if other >= 0 and other != dead and other not in came:
-                came[other] = node, port
-                queue.append(other)
-    tokens = []
-    while node != source:
-        node, port = came[node]
-        tokens.append(token_of(node, port, topology.params))
-    return tokens[::-1]
-
-
-@inlined
-def token_of(node, port, params):
-    """Return the token of a wired port of a node of the loops."""
-    return port if port < UP else token_at(node % params[SECTOR], params) + (port == DOWN)
-
-
-@inlined
-def dead_at(params):
-    """Return the index of the dead node in the parameters."""
-    return JUMPS + 2 * params[SECTOR] + params[TYPES]
-
-
-@inlined
-def go_round(tokens, count, place, detoured, params):
-    """Replace the token to the dead node (at `place`) and the next token by the detour.
-
-    Writes the list of tokens to `detoured` and returns their number.
-    """
-    at = dead_at(params)
-    dead = params[at]
-    # The detour is looked up by the dead node's own ports. The table does not depend on the path.
-    before = port_of(dead, inverse(tokens[place]), params)
-    behind = port_of(dead, tokens[place + 1], params)
-    row = at + 2 + (PORTS * before + behind) * params[at + 1]
-    length = params[row]
-    for at in range(place):
-        detoured[at] = tokens[at]
-    for at in range(length):
-        detoured[place + at] = params[row + 1 + at]
-    for at in range(place + 2, count):
-        detoured[at + length - 2] = tokens[at]
-    return count + length - 2
-
-
-@rule
-def decide_online(node, header, params):
-    """Return the port of the first token; repair the path first if the next node is dead."""
-    token = next_token(header, params)
-    if token != NO_TOKEN and behind(node, token, params) == params[dead_at(params)]:
-        repair(node, header, params)
-    return decide(node, header, params)
-
-
-@inlined
-def repair(node, header, params):
-    """Replace the first two tokens by the detour, and erase loops from the rest of the path."""
-    room = params[MOST] + params[dead_at(params) + 1]
-    scratch = np.empty((ROWS + 1, room), np.int64)
-    tokens, count = scratch[TOKENS], 0
-    while next_token(header, params) != NO_TOKEN:
-        tokens[count] = next_token(header, params)
-        count += 1
-        drop_token(header, params)
-    if count < 2:
-        write_list(tokens, count, header, params)
-        return
-    count = go_round(tokens, count, 0, scratch[ROWS], params)
-    # A detour may pass nodes that occur again later on the path. Without loops the repaired path is
-    # never longer than needed.
-    count = erase_loops(node, ROWS, count, scratch, params)
-    write_list(scratch[ROWS], count, header, params)
-
-
-DETOURED, BEST, MORE_ROWS = ROWS, ROWS + 1, ROWS + 2
-"""More rows of scratch memory: a candidate's tokens with the detour, and the best tokens."""
+# The function that puts detours into a list; `bind` sets it.
+mend_list = open_part
 
 
 @rule
 def start_planned(source, target, header, params):
-    """Write the tokens of the first shortest candidate."""
-    room = 4 * params[SECTOR] + 4 * params[TYPES] + params[dead_at(params) + 1] + 8
-    scratch = np.empty((MORE_ROWS, room), np.int64)
+    """Write the tokens of the first shortest candidate: the paper's path, then its variants."""
+    longest = params[faults_at(params) + LONGEST]
+    room = 4 * params[SECTOR] + 4 * params[TYPES] + 8
+    scratch, lists = np.empty((ROWS, room), np.int64), np.empty((BEST + 1, 2 * longest), np.int64)
     hops = np.empty(params[TYPES] + 2, np.int64)
+    header[:] = 0
+    know_all(header, params)
     count = find_path(source, target, scratch, hops, params)
-    count = erase_loops(source, TOKENS, count, scratch, params)
     # The paper's own path is the first candidate. A planned path is therefore never longer than
-    # this path with its detour.
-    best = better(source, target, count, room, scratch, params)
+    # this path with its detours.
+    best = better(source, count, longest + 1, scratch, lists, header, params)
     # A path may end in the neighbouring sector and walk back over its border. The three shifts
     # cover all places where the paper's walk turns.
     for shift in (0, -1, 1):
@@ -225,9 +65,48 @@ def start_planned(source, target, header, params):
             sectors = sectors_left(source, target, shift, diagonal, params)
             for kind in range(3):
                 best = best_variant(
-                    source, target, shift, diagonal, sectors, kind, best, scratch, hops, params
-                )
-    write_list(scratch[BEST], best, header, params)
+                    source, target, shift, diagonal, sectors, kind, best, scratch, hops, lists,
+                    header, params,
+                )  # fmt: skip
+    write_best(source, target, best, scratch, hops, lists, header, params)
+
+
+@rule
+def start_substituted(source, target, header, params):
+    """Write the tokens of the paper's path, or around faults of its first shortest substitute.
+
+    Substitutes are this path with substitutions, and the paths of case B: a hop beside one end of
+    the path, and a path from there.
+    """
+    longest = params[faults_at(params) + LONGEST]
+    scratch = np.empty((ROWS, 4 * params[SECTOR] + 4 * params[TYPES] + 8), np.int64)
+    lists = np.empty((BEST + 1, 2 * longest), np.int64)
+    hops = np.empty(params[TYPES] + 2, np.int64)
+    header[:] = 0
+    know_all(header, params)
+    count = find_path(source, target, scratch, hops, params)
+    best = better(source, count, longest + 1, scratch, lists, header, params)
+    for turn in range(12 if best != count else 0):
+        # Both ends, three places beside an end, and both directions of a hop.
+        at_source, offset, down = turn & 1, turn // 2 % 3 - 1, turn // 6
+        end = source if at_source else target
+        beside = end if offset == 0 else behind(end, PLUS_C if offset > 0 else MINUS_C, params)
+        token = token_at(beside % params[SECTOR], params) + down
+        if token < FIRST_HOP + down:
+            continue
+        other, ring = behind(beside, token, params), abs(offset)
+        if at_source:
+            count = find_path(other, target, scratch, hops, params)
+            for i in range(count - 1, -1, -1):
+                scratch[TOKENS, i + 1 + ring] = scratch[TOKENS, i]
+            scratch[TOKENS, 0] = PLUS_C if offset > 0 else MINUS_C
+            scratch[TOKENS, ring] = token
+        else:
+            count = find_path(source, other, scratch, hops, params)
+            scratch[TOKENS, count] = inverse(token)
+            scratch[TOKENS, count + 1] = MINUS_C if offset > 0 else PLUS_C
+        best = better(source, count + 1 + ring, best, scratch, lists, header, params)
+    write_best(source, target, best, scratch, hops, lists, header, params)
 
 
 @inlined
@@ -242,7 +121,9 @@ def sectors_left(source, target, shift, diagonal, params):
 
 
 @inlined
-def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, hops, params):
+def best_variant(
+    source, target, shift, diagonal, sectors, kind, best, scratch, hops, lists, header, params
+):
     """Try the walks of one set of hops; return the number of tokens of the best path so far."""
     m, types = params[SECTOR], params[TYPES]
     if not is_new(kind, sectors):
@@ -256,7 +137,10 @@ def best_variant(source, target, shift, diagonal, sectors, kind, best, scratch, 
     for choice in range(4 if diagonal and shift == 0 else 2):
         way = way_of(choice, shift, diagonal, least, most, source % m, target % m, m)
         count = emit(source, way, hops, diagonal, scratch, params)
-        best = better(source, target, count, best, scratch, params)
+        # Some variants count hops for another sector. The walk is followed to its end instead of a
+        # proof of the valid variants.
+        if scratch[NODES, count] == target:
+            best = better(source, count, best, scratch, lists, header, params)
     return best
 
 
@@ -278,21 +162,28 @@ def way_of(choice, shift, diagonal, least, most, first, last, m):
 
 
 @inlined
-def better(source, target, count, best, scratch, params):
-    """Keep the candidate with its detour if it is shorter; return the shortest length."""
-    row, nodes = TOKENS, scratch[NODES]
-    # Some variants count hops for another sector. The walk is followed to its end instead of a
-    # proof of the valid variants.
-    if nodes[count] != target:
+def better(source, count, best, scratch, lists, header, params):
+    """Keep the candidate with its detours if it is shorter; return the shortest length."""
+    count = erase_loops(source, TOKENS, count, scratch, params)
+    for i in range(count):
+        lists[0, i] = scratch[TOKENS, i]
+    count = mend_list(source, count, lists, header, params)
+    if count < 0 or count >= best:
         return best
-    dead = params[dead_at(params)]
-    place = place_of(dead, dead % params[SECTOR], scratch)
-    if 0 < place < count:
-        count = go_round(scratch[row], count, place - 1, scratch[DETOURED], params)
-        row = DETOURED
-        count = erase_loops(source, row, count, scratch, params)
-    if count >= best:
-        return best
-    for place in range(count):
-        scratch[BEST, place] = scratch[row, place]
+    for i in range(count):
+        lists[BEST, i] = lists[0, i]
     return count
+
+
+@inlined
+def write_best(source, target, best, scratch, hops, lists, header, params):
+    """Write the best list; without one the paper's path, for detours on the way."""
+    if best > params[faults_at(params) + LONGEST]:
+        best = find_path(source, target, scratch, hops, params)
+        for i in range(best):
+            lists[BEST, i] = scratch[TOKENS, i]
+    write_list(lists[BEST], best, header, params)
+
+
+plan_path = start_planned.bind("gmn.planned", mend_list=mend_searched)
+substitute_path = start_substituted.bind("gmn.substituted", mend_list=mend_substituted)

@@ -40,6 +40,7 @@ def listed_routing(
     start: Rule,
     decide: Rule,
     longer: int = 0,
+    spare: int = 0,
     **more: Any,
 ) -> Routing:
     """Return a routing whose header is a list of tokens.
@@ -52,11 +53,12 @@ def listed_routing(
         The loops.
     longer : int
         Number of tokens by which a path may exceed the paper's.
+    spare : int
+        Number of words behind the list.
     **more
         Passed to `Routing`.
     """
-    per_word = 63 // int(params[FIELD])
-    words = 1 + -(-(int(params[MOST]) + longer + 1) // per_word)
+    words = list_words(params, longer) + spare
     return Routing(
         name=name,
         decide=decide,
@@ -68,6 +70,11 @@ def listed_routing(
         stateless=False,
         **more,
     )
+
+
+def list_words(params: Ints, longer: int) -> int:
+    """Return the words of a list: the place of the next token, and the tokens."""
+    return 1 + -(-(int(params[MOST]) + longer + 1) // (63 // int(params[FIELD])))
 
 
 def list_bits(start: Rule, words: int, params: Ints) -> Callable[[int, int], int]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import MappingProxyType
 
 from mpinet.compiled import inlined, rule
 from mpinet.errors import TopologyError
 from mpinet.networks.cycle import Cycle, ring_cycle
+from mpinet.networks.gmn.online import met
 from mpinet.networks.gmn.parameters import (
     BACKWARD,
     DOWN,
@@ -20,12 +22,20 @@ from mpinet.networks.gmn.parameters import (
     loop_sector,
     require_loops,
 )
-from mpinet.networks.gmn.repairs import around_one_node, decide_online, start_planned
+from mpinet.networks.gmn.repairs import plan_path, substitute_path
 from mpinet.networks.gmn.routing import decide, decide_by_position, listed_routing, start
+from mpinet.networks.gmn.substitutions import (
+    decide_discovered,
+    decide_searched,
+    substitutions,
+)
 from mpinet.networks.parameters import Parameter, integer, require_integer
 from mpinet.networks.routing import made_routings
 from mpinet.networks.shortest import table_routing
 from mpinet.networks.topology import Topology
+
+PLAIN = start, decide
+"""Rules of the paper's routing without faults."""
 
 
 def most_hops(m: int) -> int:
@@ -88,15 +98,29 @@ class MultipleLoops(Topology):
         source=lambda self: listed_routing("source", self, self.params, start, decide),
         # A translation by whole sectors keeps port numbers.
         shortest=lambda self: table_routing(self, decide_by_position, self.sector),
-        online=lambda self: around_one_node("online", self, start, decide_online),
-        planned=lambda self: around_one_node("planned", self, start_planned, decide),
+        online=lambda self: met("online", self, PLAIN, (start, decide_searched)),
+        discovered=lambda self: met(
+            "discovered", self, PLAIN, (start, decide_discovered), partial(substitutions, self)
+        ),
+        substituted=lambda self: met(
+            "substituted",
+            self,
+            PLAIN,
+            (substitute_path, decide_discovered),
+            partial(substitutions, self),
+        ),
+        planned=lambda self: met("planned", self, PLAIN, (plan_path, decide_searched)),
     )
-    """The paper's source routing, shortest paths, and two routings around a dead processor.
+    """The paper's source routing, shortest paths, and routings around dead processors and links.
 
     ``source``: the source writes the list of ports (4.2). ``shortest``: stateless, by one table
-    for all sectors (4.4). ``online``: as ``source``, and the processor before a dead one
-    repairs the list (5.1). ``planned``: the source knows the dead processor (5.2).
+    for all sectors (4.4). ``online``: as ``source``, and the processor before a fault repairs the
+    list (5.1). ``discovered``: the same by the paper's substitutions, as far as these exist (5.3).
+    ``substituted``: the source knows the faults and substitutes (5.3). ``planned``: the source
+    knows the faults and compares variants of the path (5.2).
     """
+
+    detour, one_port_broadcast = "online", "floodtree"
 
     def cycle(self) -> Cycle:
         """Hamiltonian cycle: port 0 all the way round."""

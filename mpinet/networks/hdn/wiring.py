@@ -11,6 +11,7 @@ from functools import cached_property
 from mpinet.compiled import inlined, rule
 from mpinet.errors import NodeError, TopologyError
 from mpinet.networks.cycle import Cycle
+from mpinet.networks.detours import DETOUR, detour_routing
 from mpinet.networks.hdn.base import (
     BASE_ALLOWED,
     K2,
@@ -64,6 +65,7 @@ class DualNet(Topology):
 
     paper = "HDN (Li, Peng, Chu 2012)"
     specification = "papers/hdn 1, 2, 3, 5, 6"
+    detour = DETOUR
 
     def __init__(self, arguments: str, base: tuple[Factor, ...], members: tuple[Members, ...]):
         self.levels: Levels = levels_of(self.family, base, members)
@@ -190,16 +192,18 @@ class DualNet(Topology):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """The paper's Algorithm 1, a stateless routing, and a routing with better landings.
+        """The paper's Algorithm 1, and three routings of our own.
 
         ``algorithm1``: the header is a stack of legs (5.1, 5.2). ``stateless``: the header is the
-        target (5.3). ``landing``: the source chooses the nodes of the crossings (5.4).
+        target (5.3). ``landing``: the source chooses the nodes of the crossings (5.4). ``detour``:
+        stateless, with local detours around faults (5.5).
         """
         k = self.levels.count
         return {
             "algorithm1": lambda: legs_routing("algorithm1", self, start_stack, 3 * k + 1),
             "stateless": lambda: stateless("stateless", decide_stateless, self, shortest=k <= 1),
             "landing": lambda: legs_routing("landing", self, start_landing, 3 * 2**k - 2),
+            DETOUR: lambda: detour_routing(self, self.routing("stateless")),
         }
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:

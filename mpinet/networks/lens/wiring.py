@@ -15,6 +15,7 @@ from functools import partial
 
 from mpinet.compiled import rule
 from mpinet.errors import NodeError, TopologyError
+from mpinet.networks.detours import DETOUR, detour_routing
 from mpinet.networks.lens import addresses
 from mpinet.networks.lens.broadcast import sweep_of
 from mpinet.networks.lens.busses import BusNetwork
@@ -60,6 +61,7 @@ class LensNetwork(BusNetwork):
     """
 
     paper = "Finkel, Solomon"
+    detour = DETOUR
 
     def __init__(self, arguments: str, R: int, S: int, n: int, completed: bool):
         require_numbers(f"{self.family}:{arguments}", R, S, n)
@@ -228,11 +230,13 @@ class LensNetwork(BusNetwork):
         plans=by_plans,
         patternA=lambda self: by_plans(self, pattern_b=False),
         stateless=without_plans,
+        detour=lambda self: detour_routing(self, without_plans(self)),
     )
     """Routings by plans (sections 5 and 6) and a stateless routing.
 
     ``plans``: the header has the remaining runs, with pattern B; ``patternA``: without pattern B;
-    ``stateless``: to the first neighbour that is closer.
+    ``stateless``: to the first neighbour that is closer; ``detour``: the same, with local detours
+    around faults.
     """
 
     def schedules(self, root: int) -> dict[str, Callable[[], Schedule]]:

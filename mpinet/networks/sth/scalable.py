@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from mpinet.errors import TopologyError
+from mpinet.networks.detours import DETOUR, detour_routing
 from mpinet.networks.parameters import Parameter, integer, require_ranges, whole_number
 from mpinet.networks.product import NamedProduct
 from mpinet.networks.routing import Routing
@@ -46,6 +47,7 @@ class ScalableTwistedHypercube(NamedProduct):
     paper = "STH"
     specification = "papers/sth 2-6"
     brackets, lowest_first = ("(", ")"), True
+    detour = DETOUR
     _address, read_address = Topology._address, Topology.read_address
 
     def __init__(self, m: int, n: int, kind: str = "tq"):
@@ -67,8 +69,16 @@ class ScalableTwistedHypercube(NamedProduct):
 
     @property
     def routings(self) -> dict[str, Callable[[], Routing]]:
-        """Routings in the loop by the paper's procedure or by shortest paths, then in the cube."""
-        return {"paper": self._paper, "optimal": partial(self._by_loop, "optimal")}
+        """Routings in the loop by the paper's procedure or by shortest paths, then in the cube.
+
+        ``detour`` is the second one, with local detours around faults.
+        """
+        optimal = partial(self._by_loop, "optimal")
+        return {
+            "paper": self._paper,
+            "optimal": optimal,
+            DETOUR: lambda: detour_routing(self, optimal()),
+        }
 
     def _by_loop(self, name: str) -> Routing:
         """Return the loop's routing `name`, followed by the cube's shortest one."""

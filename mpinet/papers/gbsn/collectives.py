@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from math import gcd
+from math import gcd, log2
 
 import numpy as np
 
 from mpinet.claims import BEYOND, Measured, claim
 from mpinet.machine import Machine
-from mpinet.papers.gbsn.grids import F, blocks, regular, words
+from mpinet.papers.gbsn.grids import FIGURE_1B, F, blocks, bsn, few, regular, words
 from mpinet.papers.gbsn.measured import network, ports
 from mpinet.programs import ascend
 from mpinet.programs.broadcast import broadcast
@@ -73,6 +73,53 @@ def of_broadcasts(topology: str, algorithm: str, model: str) -> int:
     found = [broadcast(Machine(opened, model), root, algorithm) for root in range(opened.size)]
     informs_all = all(result.informed == opened.size for result in found)
     return max(result.steps for result in found) if informs_all else WRONG
+
+
+def paper_factor(topology: str) -> float:
+    """Return max(1, a/x), x = lg of the smallest block, the factor of Proposition 4.1."""
+    of = blocks(topology)
+    return max(1.0, max(of.a) / log2(min(of.m)))
+
+
+@claim(
+    "GBSN-X-emulated-slowdown",
+    place=BEYOND,
+    statement="the emulation of the BSN's ASCEND on an irregular GBSN gives the serial result, and "
+    "is never faster than the factor max(1, a/x) of Proposition 4.1 allows",
+    relation=">=",
+    claimed=paper_factor,
+    grid=few(lambda of: of.size <= 10 and len(of.m) > 1, ", N <= 10, k >= 2").quick(
+        lambda topology: blocks(topology).size <= 6
+    ),
+    cost=lambda topology: 30.0,
+    reading="The processor of a missing word is that of the word without its top bit, and states "
+    "travel by the GBSN routing, one port.",
+)
+def emulated(topology: str) -> Measured:
+    """Return the steps of ASCEND divided by the steps on the BSN of all words."""
+    of = blocks(topology)
+    steps = of_pass(topology, "sum", KINDS[0], "sections")
+    alone = stated_steps(bsn(1, of.b, of.bits))["ascend"]
+    return Measured(steps / alone, {"steps": steps, "steps of the BSN": alone})
+
+
+@claim(
+    "GBSN-X-emulated-operations",
+    place=BEYOND,
+    statement="DESCEND, the minimum and data circulation of the BSN give the serial results when "
+    "they are emulated on an irregular GBSN",
+    relation="all",
+    grid=FIGURE_1B,
+)
+def emulated_operations(topology: str) -> Measured:
+    """Return whether all results are right, with the steps."""
+    steps = {
+        "descend": of_pass(topology, "sum", KINDS[1], "sections"),
+        "minimum": of_pass(topology, "min", KINDS[0], "unaligned"),
+    }
+    found = circulate(Machine(network(topology), "one"), algorithm="unaligned")
+    steps["circulation"] = found.steps if found.correct else WRONG
+    return Measured(WRONG not in steps.values(), {"steps": steps})
 
 
 @claim(

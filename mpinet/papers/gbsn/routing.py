@@ -5,22 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Claim, Measured, over, section
-from mpinet.papers.gbsn.definition import (
-    POPULAR,
-    Link,
-    right_shifts,
-    rotated_left,
-    rotated_right,
-)
+from mpinet.claims import BEYOND, Claim, Measured, over, section
+from mpinet.papers.gbsn.definition import POPULAR, right_shifts, rotated_right
 from mpinet.papers.gbsn.grids import (
     FIGURE_1B,
     SEVERAL,
     UP_TO_6,
-    BlockParameters,
     F,
     blocks,
     bsn,
+    divisors,
     few,
     words,
 )
@@ -71,37 +65,28 @@ def twsr_delivers(topology: str) -> Measured | bool:
     "a missing link.",
 )
 def twsr_on_gbsn(topology: str) -> Measured | bool:
-    """Return whether all messages arrive, by walks on address words over links."""
-    words = addresses(topology)
-    over = {(words[u], words[v]) for link in links(topology) for u, v in (link, link[::-1])}
-    lost = [
-        (source, target)
-        for source in words
-        for target in words
-        if not is_served(source, target, blocks(topology), over)
-    ]
-    pairs = len(words) * (len(words) - 1)
-    first = {"from word": lost[0][0], "to word": lost[0][1]} if lost else {}
+    """Return whether all messages arrive, by walking all routes."""
+    hops, words = measure.length_matrix(network(topology), "twsr"), addresses(topology)
+    pairs, lost = len(words) * (len(words) - 1), np.argwhere(hops < 0).tolist()
+    first = {"from word": words[lost[0][0]], "to word": words[lost[0][1]]} if lost else {}
     return Measured(not lost, {"served": f"{pairs - len(lost)} of {pairs} pairs"} | first)
 
 
-def is_served(word: int, target: int, of: BlockParameters, over: set[Link]) -> bool:
-    """Return whether a message reaches a word by two-way shift routing over links."""
-    shifts = 0
-    while (rotated := rotated_left(word, shifts * of.b, of.bits)) != target or shifts:
-        width = of.a[word >> of.place_bits]
-        wrong = (rotated ^ target) >> shifts * of.b & (2**of.b - 1)
-        if wrong:
-            low = ((wrong & -wrong).bit_length() - 1) // width * width
-            following = word ^ (wrong >> low & (2**width - 1)) << low
-        elif rotated != target:
-            following, shifts = rotated_right(word, of.b, of.bits), shifts + 1
-        else:
-            following, shifts = rotated_left(word, of.b, of.bits), shifts - 1
-        if following != word and (word, following) not in over:
-            return False
-        word = following
-    return True
+@claim_iv(
+    "GBSN-X-twsr-corrected",
+    place=BEYOND,
+    statement="two-way shift routing that goes on by the GBSN routing after a missing link reaches "
+    "every destination of a GBSN over links",
+    grid=SEVERAL,
+)
+def twsr_corrected(topology: str) -> Measured:
+    """Return whether all messages arrive, with the hops by both routings on words of the GBSN."""
+    words, of = addresses(topology), blocks(topology)
+    hops = measure.length_matrix(network(topology), "twsr-corrected")
+    regular = bsn(max(a for a in divisors(of.b) if a <= max(of.a)), of.b, of.bits)
+    whole = measure.length_matrix(network(regular), "twsr")[np.ix_(words, words)]
+    there = {"hops": int(hops.sum()), "BSN": regular, "hops in the BSN": int(whole.sum())}
+    return Measured(bool(hops.min() >= 0), there)
 
 
 right_bit = claim_iv(

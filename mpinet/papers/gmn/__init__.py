@@ -20,6 +20,7 @@ PAPER = Paper(
         "routing",
         "bypasses",
         "faults",
+        "floods",
         "cycles",
         "ascend",
         "printed",

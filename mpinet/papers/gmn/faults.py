@@ -191,6 +191,26 @@ ROUTES_AROUND = (
         reading=CHOSEN,
     ),
     claim_5(
+        "GMN-X-FT-substituted",
+        place=BEYOND,
+        statement="with one dead node that the source knows, the path with the printed "
+        "substitutions, or a searched detour where there is none, has at most m + B2 + 6 hops",
+        claimed=lambda topology: longest_stated(topology) + 6,
+        grid=UP_TO_300,
+        cost=lambda topology: 120 * size_of(topology) ** 2,
+        measured=lambda topology: longest_around(topology, "substituted"),
+    ),
+    claim_5(
+        "GMN-X-FT-discovered",
+        place=BEYOND,
+        statement="with one dead node that only its neighbours know, the route with the printed "
+        "substitutions, or a searched detour where there is none, has at most m + B2 + 18 hops",
+        claimed=lambda topology: longest_stated(topology) + 18,
+        grid=UP_TO_300,
+        cost=lambda topology: 30 * size_of(topology) ** 2,
+        measured=lambda topology: longest_around(topology, "discovered"),
+    ),
+    claim_5(
         "GMN-X-FT-online",
         place=BEYOND,
         statement="with one dead node that only its neighbours know, our repair of the route in "

@@ -11,6 +11,7 @@ from mpinet.claims import BEYOND, Measured, points, section
 from mpinet.machine import Machine
 from mpinet.networks import open as open_topology
 from mpinet.networks.cycle import cycle_order
+from mpinet.papers.detours import LONGEST, LOST, detours
 from mpinet.papers.hdn.broadcasts import is_even
 from mpinet.papers.hdn.grids import (
     FIG10,
@@ -27,7 +28,10 @@ from mpinet.papers.hdn.grids import (
     within_r1,
 )
 from mpinet.papers.measured import links
+from mpinet.programs.collective import CollectiveOutcome
+from mpinet.programs.exchange import FARTHEST, exchange
 from mpinet.programs.gossip import gossip
+from mpinet.programs.multicast import multicast
 
 LIFTED = "lifted"
 """Name of cycles made by the lifting scheme."""
@@ -99,6 +103,65 @@ def gossip_steps(topology: str) -> dict[str, Any]:
     machine = Machine(topology, "one")
     result = gossip(machine, "cycle")
     return {"steps": machine.steps, "everything arrives": result.correct}
+
+
+TO_64 = points("R1 with N <= 64", lambda: listed(of_r1(most=64))).quick(
+    lambda topology: size_of(topology) <= 32
+)
+
+DETOURS = [
+    claim_beyond(
+        f"HDN-X-detour-{kind}",
+        statement=f"with one dead {kind}, routing `detour` delivers every message between live "
+        f"nodes, in at most {most} hops more than without the fault (every {kind})",
+        relation="<=",
+        claimed={LOST: 0, LONGEST: most},
+        grid=TO_64,
+        cost=pairs_of,
+        measured=lambda topology, dead=dead: detours(topology, dead(topology)),
+    )
+    for kind, most, dead in (
+        ("node", 7, lambda topology: ({"nodes": [node]} for node in range(size_of(topology)))),
+        ("link", 9, lambda topology: ({"links": [each]} for each in measure.edges(topology))),
+    )
+]
+
+total_exchange = claim_beyond(
+    "HDN-X-exchange",
+    statement="one-port total exchange with the farthest target first takes at most 1.07 times the "
+    "larger of N - 1 and the sum of all distances over N",
+    relation="<=",
+    claimed=1.07,
+    grid=TO_64,
+    cost=pairs_of,
+    measured=lambda topology: over_bound(exchange(Machine(topology, "one"), algorithm=FARTHEST)),
+)
+
+
+def over_bound(found: CollectiveOutcome) -> float:
+    """Return the steps of a collective over their lower bound."""
+    assert found.correct
+    return found.steps / found.lower_bound
+
+
+@claim_beyond(
+    "HDN-X-multicast",
+    statement="a one-port multicast by halving takes at most 6 times the larger of the distance "
+    "and ceil(log2(m+1)), for 9 random sets of m = 3, 7 and N/2 targets of node 0",
+    relation="<=",
+    claimed=6,
+    grid=points(
+        "R1 with 8 <= N <= 64", lambda: listed(of_r1(lambda found: found.nodes(found.k) > 7, 64))
+    ),
+    cost=pairs_of,
+)
+def multicasts(topology: str) -> float:
+    """Return the largest quotient of steps and lower bound."""
+    size = size_of(topology)
+    draw = np.random.default_rng(size)
+    sets = [1 + draw.permutation(size - 1)[:m] for m in (3, 7, size // 2) for _ in range(3)]
+    found = (multicast(Machine(topology, "one"), 0, some.tolist()) for some in sets)
+    return max(map(over_bound, found))
 
 
 @claim_beyond(

@@ -7,9 +7,10 @@ from itertools import combinations
 import numpy as np
 
 from mpinet import measure
-from mpinet.claims import Corrected, Measured, OutOfReach, claim, points
+from mpinet.claims import BEYOND, Corrected, Measured, OutOfReach, claim, points
 from mpinet.claims.remembered import remembered
 from mpinet.measure.bisection import Bisection
+from mpinet.papers.grids import networks
 from mpinet.papers.hdn.grids import listed, net, nodes_of, of_r1, size_of
 from mpinet.papers.hdn.measured import cross_port, dual_net
 from mpinet.papers.sweeps import pieces
@@ -23,6 +24,13 @@ MOST_SEARCHED = 128
 
 EVEN = of_r1(lambda found: found.n(found.k) % 2 == 0)
 """Networks of R1 whose clusters can be split evenly."""
+
+
+ODD_NETWORKS = [
+    *("hdn:3,super=-", "hdn:2x3,super=0", "hdn:5,super=-", "hdn:3x3,super=0", "hdn:3x3,super=1"),
+    "hdn:7,super=-",
+]
+"""Networks with odd n_k, smallest first."""
 
 
 def quarter(topology: str) -> int:
@@ -116,6 +124,33 @@ def width(topology: str) -> Measured:
         bounds = {"at least": found.lower, "at most": found.upper}
         return Measured(found.lower, certified(topology, bounds))
     raise OutOfReach(f"the width of {topology} is only known to be {found.lower}..{found.upper}")
+
+
+ODD = claim(
+    "HDN-X-bisection-odd",
+    place=BEYOND,
+    statement="where n_k is odd and at least 3, the bisection width is at most N/4 + s_k/2 (the "
+    "paper's open question)",
+    relation="<=",
+    claimed=lambda topology: (size_of(topology) + 2 * net(topology).s(net(topology).k)) // 4,
+    grid=networks("six networks of 18 to 98 nodes", ODD_NETWORKS).quick(
+        lambda topology: size_of(topology) <= 64
+    ),
+    cost=nodes_of,
+    note="The width of the first five networks is this number. hdn:7,super=- has width 17, not 25. "
+    + CERTIFIED,
+    measured=lambda topology: exact_width(topology),
+)
+
+
+def exact_width(topology: str) -> Measured:
+    """Return the width that the search has proved."""
+    found = bisection(topology)
+    if not found.exact:
+        raise OutOfReach(
+            f"the width of {topology} is only known to be {found.lower}..{found.upper}"
+        )
+    return Measured(found.upper, certified(topology, {"side": found.side}))
 
 
 aligned = claim(

@@ -8,6 +8,8 @@ from itertools import product
 
 from mpinet.claims import BEYOND, Measured, points, section
 from mpinet.machine import Machine
+from mpinet.machine.busprotocol import PROTOCOLS
+from mpinet.papers.detours import LONGEST, LOST, detours
 from mpinet.papers.grids import numbers, of, up_to
 from mpinet.papers.lens.grids import circles, lenses
 from mpinet.papers.lens.measured import members
@@ -16,6 +18,8 @@ from mpinet.papers.lens.words import dots
 from mpinet.papers.measured import size_of
 from mpinet.programs import ascend
 from mpinet.programs.broadcast import broadcast
+from mpinet.programs.route import route
+from mpinet.programs.traffic import traffic
 
 SWEPT = circles(
     "completed lenses, p 2..6, from every processor",
@@ -203,17 +207,64 @@ DESCEND_ROWS = claim_beyond(
 )
 
 
-@claim_beyond(
-    "LENS-X-ascend-full",
-    statement="ASCEND on all n 2^n processors of the completed lens with p=3 takes 4n-2 steps",
-    claimed=of(lambda p, n: {"steps": 4 * n - 2, "elements": n * 2**n}),
-    grid=circles("completed lens, p=3, n=2,4,8", [(3, 2), (3, 4), (3, 8)]),
-    cost=size_of,
-)
-def ascend_full(topology: str) -> dict[str, int | str]:
-    """Return the results of running the emulator's schedule."""
-    result = ascended(topology, "full", "all")
+def full_pass(topology: str, kind: str) -> dict[str, int | str]:
+    """Return the results of running the emulator's schedule on all processors."""
+    result = ascended(topology, "full", "all", kind)
     return {"steps": result.steps if result.correct else WRONG, "elements": result.elements}
+
+
+FULL_PASSES = [
+    claim_beyond(
+        f"LENS-X-{kind}-full",
+        statement=f"{kind.upper()} on all n 2^n processors of the completed lens with p=3 takes "
+        f"{text} steps",
+        claimed=of(lambda p, n, steps=steps: {"steps": steps(n), "elements": n * 2**n}),
+        grid=circles("completed lens, p=3, n=2,4,8", [(3, 2), (3, 4), (3, 8)]),
+        cost=size_of,
+        measured=partial(full_pass, kind=kind),
+    )
+    for kind, text, steps in (
+        ("ascend", "4n-2", lambda n: 4 * n - 2),
+        ("descend", "6n-3", lambda n: 6 * n - 3),
+    )
+]
+
+DETOURS = [
+    claim_beyond(
+        f"LENS-X-detour-{kind}",
+        statement=f"with one dead {kind}, routing `detour` delivers every message between live "
+        "processors of the completed lens, in at most 2n+2 hops more than without the fault",
+        relation="<=",
+        claimed=of(lambda p, n: {LOST: 0, LONGEST: 2 * n + 2}),
+        grid=circles(f"every {kind}", [(3, 2), (4, 2), (5, 2), (3, 3), (3, 4)]).quick(up_to(24)),
+        cost=lambda topology: size_of(topology) ** 2,
+        measured=lambda topology, word=word: detours(
+            topology, ({word: [each]} for each in range(size_of(topology)))
+        ),
+    )
+    for kind, word in (("processor", "nodes"), ("bus", "busses"))
+]
+
+
+@claim_beyond(
+    "LENS-X-arbitration",
+    statement="for messages between all pairs, a round robin of each bus's members takes at most "
+    "1.1 times the steps of the global order, a token 1.3 times, a backoff 6 times",
+    relation="<=",
+    claimed={"roundrobin": 1.1, "token": 1.3, "backoff": 6},
+    grid=circles("completed lenses, p 3, 4", [(3, 2), (4, 2), (3, 3), (3, 4)]).quick(up_to(24)),
+    cost=lambda topology: 100 * size_of(topology),
+)
+def arbitration(topology: str) -> dict[str, float]:
+    """Return the steps of each protocol, over the steps of the global order."""
+
+    def steps(protocol: str = "") -> int:
+        machine = Machine(topology, "all")
+        members = PROTOCOLS[protocol](machine, 0) if protocol else None
+        pairs = traffic(machine.topology, "all")
+        return route(machine, pairs, protocol=members).steps
+
+    return {name: steps(name) / steps() for name in PROTOCOLS}
 
 
 @claim_beyond(

@@ -6,14 +6,20 @@ import numpy as np
 
 from mpinet import measure
 from mpinet.base.arrays import Flags, Ints
-from mpinet.claims import BEYOND, Measured, section
+from mpinet.claims import BEYOND, Measured, over, section
+from mpinet.machine import Machine
 from mpinet.networks.catalogue import open_topology
+from mpinet.networks.members import Members
 from mpinet.networks.sth.cube import Cube
 from mpinet.networks.sth.scalable import cube_of_kind
+from mpinet.papers.detours import LONGEST, LOST, detours
 from mpinet.papers.grids import networks, numbers, of, up_to
-from mpinet.papers.sth.grids import KINDS, VALID, family, sths
+from mpinet.papers.sth.grids import KINDS, VALID, factors, family, sths
 from mpinet.papers.sth.routing import SOURCES, longest, worst_broadcast
 from mpinet.papers.witness import first_pair
+from mpinet.programs import ascend
+from mpinet.programs.flood import flood
+from mpinet.programs.schedules.routed import copies
 
 ALL_KINDS = {**VALID, "q": range(1, 10)}
 """Kinds of cubes including the hypercube, with dimensions up to 9."""
@@ -68,6 +74,59 @@ STH_BROADCAST = claim_beyond(
     grid=sths("m=2..4, n<=5, every kind, 16 sources", (2, 3, 4), KINDS, range(6)).quick(up_to(128)),
     measured=lambda topology: worst_broadcast(open_topology(topology), "twophase"),
 )
+
+
+FAULTY = sths("m=2,3, n=2,3, tq and cq; 20 random sets of n+3 nodes", (2, 3), ("tq", "cq"), (2, 3))
+
+
+def dead_nodes(topology: str) -> list[list[int]]:
+    """Return 20 random sets of as many nodes as STH survives: one less than its connectivity."""
+    draw, network = np.random.default_rng(0), open_topology(topology)
+    return [draw.permutation(network.size)[: network.ports - 1].tolist() for _ in range(20)]
+
+
+DETOURS = claim_beyond(
+    "STH-X-detour",
+    statement="with n+3 dead nodes, routing `detour` delivers every message between live nodes of "
+    "STH(m,n), in at most 8 hops more than without the faults",
+    relation="<=",
+    claimed={LOST: 0, LONGEST: 8},
+    grid=FAULTY.quick(up_to(64)),
+    measured=lambda topology: detours(topology, ({"nodes": dead} for dead in dead_nodes(topology))),
+)
+
+
+@claim_beyond(
+    "STH-X-faulty-broadcast",
+    statement="with n+3 dead nodes, a flood informs all live nodes of STH(m,n) within m+n+2 steps, "
+    "lemma 7's fault diameter",
+    relation="<=",
+    claimed=of(lambda m, n: {"uninformed": 0, "steps": m + n + 2}),
+    grid=FAULTY.quick(up_to(64)),
+)
+def faulty_broadcast(topology: str) -> dict[str, int]:
+    """Return the worst numbers of floods from the lowest live node."""
+    parts = [Members(open_topology(topology), None, dead) for dead in dead_nodes(topology)]
+    found = [(part, flood(Machine(part, "all"), 0)) for part in parts]
+    return {
+        "uninformed": max(part.size - each.informed for part, each in found),
+        "steps": max(each.steps for _, each in found),
+    }
+
+
+@claim_beyond(
+    "STH-X-parts",
+    statement="ASCEND in all LST copies (all TQ copies) of STH(m,n) at the same time takes as many "
+    "steps as in one copy alone",
+    claimed=lambda topology, part: (
+        ascend.run(Machine(factors(topology)[part == "tq"]), "sum").steps
+    ),
+    grid=over("m=2, n=2,3; both factors", topology=["sth:2,2", "sth:2,3"], part=["lst", "tq"]),
+)
+def parts_at_once(topology: str, part: str) -> int | str:
+    """Return the steps on the whole network, or a text for a wrong result."""
+    found = ascend.run(Machine(topology), "sum", algorithm=copies(part))
+    return found.steps if found.correct else "wrong result"
 
 
 @claim_beyond(

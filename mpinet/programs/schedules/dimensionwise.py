@@ -12,6 +12,7 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.machine.state import Fields
+from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Oper, Pass
 from mpinet.programs.schedules.pairs import DimensionPairs, pairs_of
 from mpinet.programs.schedules.schedule import (
@@ -39,7 +40,7 @@ class Dimensionwise(PassSchedule):
 
     def __init__(self, machine: Machine):
         super().__init__(machine)
-        self.dimensions = require_power_of_two(machine.topology)
+        self.dimensions = require_power_of_two(self.part_of(machine.topology))
         self.size = machine.topology.hosts
         self.index = machine.nodes
         self._rows: Ints | None = None
@@ -53,6 +54,14 @@ class Dimensionwise(PassSchedule):
         self._done = self._begun = 0
         self._needed: list[int] = []
         self._witnesses: list[Witness] = []
+
+    def part_of(self, topology: Topology) -> Topology:
+        """Return the network of one set of elements: the whole network by default."""
+        return topology
+
+    def processors(self, elements: Ints) -> Ints:
+        """Return the processors of elements, given in the order of `index`."""
+        return elements
 
     @abstractmethod
     def partners(self, j: int, state: Array) -> Array:
@@ -84,7 +93,9 @@ class Dimensionwise(PassSchedule):
                 witness = Witness.of(self._done, j, self.index, state, received)
                 self._done += 1
                 if j not in self._pairs:
-                    self._pairs[j] = pairs_of(j, self.index, self._in_a_row, self.rows)
+                    self._pairs[j] = pairs_of(
+                        j, self.index, self._in_a_row, lambda some: self.rows(self.processors(some))
+                    )
                 self._pairs[j].operate(sweep.oper, state, received)
                 if witness is not None:
                     self._note(witness, sweep.oper, state)
@@ -115,9 +126,9 @@ class Dimensionwise(PassSchedule):
         """Return the dimensions that the running program still needs."""
         return {j for j, uses in self._uses.items() if uses > 0}
 
-    def rows(self, elements: Ints) -> Ints:
-        """Return the rows of these elements in a state array; -1 for elements on other ranks."""
-        slots = self.machine.slots(elements)
+    def rows(self, processors: Ints) -> Ints:
+        """Return the rows of processors' elements in a state array; -1 for those of other ranks."""
+        slots = self.machine.slots(processors)
         here = (slots >= 0) & (slots < self.machine.placement.count)
         rows = np.where(here, slots, -1)
         if self._rows is not None:

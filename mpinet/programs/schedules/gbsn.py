@@ -20,7 +20,8 @@ from mpinet.networks.gbsn.general import GeneralizedBlockShift
 from mpinet.networks.gbsn.regular import BlockShift
 from mpinet.networks.topology import Topology
 from mpinet.programs.operators.operator import Pass
-from mpinet.programs.schedules.moves import Moves, rotated_left
+from mpinet.programs.schedules.hosted import moves_of
+from mpinet.programs.schedules.moves import rotated_left
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import PassSchedule, Phase
 
@@ -43,12 +44,12 @@ class Sections(PassSchedule):
     def __init__(self, machine: Machine):
         super().__init__(machine)
         network = require_block_shift(machine.topology, self.name)
+        self._moves = moves_of(machine, self.name)
         self.dimensions = network.bits
-        self.index = machine.nodes
+        self.index = self._moves.nodes
         self._shift = network.shift
         self._rotations = network.bits // gcd(network.bits, network.shift)
         self._offset = 0
-        self._moves = Moves(machine, self.name)
 
     def state(self) -> Fields:
         """Return the rightmost section for a checkpoint."""
@@ -98,12 +99,12 @@ class Sections(PassSchedule):
 
     def _shift_all(self, by: int, registers: Array) -> None:
         """Run one step: every element moves by one shift, unless the shift maps it to itself."""
-        nodes, q = self.machine.nodes, self.dimensions
+        nodes, q = self._moves.nodes, self.dimensions
         self._moves.to_all(("shift", by), registers, lambda: rotated_left(nodes, q, by))
 
     def _exchange(self, sweep: Pass, j: int, section: int, registers: Array) -> None:
         """Run one step: exchange over the links of the current bit of dimension j."""
-        nodes, bit = self.machine.nodes, j - section * self._shift
+        nodes, bit = self._moves.nodes, j - section * self._shift
         self._moves.to_all(("exchange", bit), registers, lambda: nodes ^ (1 << bit), RECEIVED)
         registers[HELD] = keep_own(
             sweep.oper, j, self._elements(section), registers[HELD], registers[RECEIVED]
@@ -111,7 +112,7 @@ class Sections(PassSchedule):
 
     def _elements(self, section: int) -> Ints:
         """Return the elements at this rank's processors while `section` is rightmost."""
-        return rotated_left(self.machine.nodes, self.dimensions, section * self._shift)
+        return rotated_left(self._moves.nodes, self.dimensions, section * self._shift)
 
 
 class Unaligned(Sections):
@@ -127,7 +128,7 @@ class Unaligned(Sections):
 
     def __init__(self, machine: Machine):
         super().__init__(machine)
-        self.index = machine.nodes.copy()
+        self.index = self.index.copy()
 
     def carry_out(self, program: Sequence[Pass], state: Array) -> list[list[Phase]]:
         """Run a program as in `PassSchedule`; `index` is updated in place for all its users."""
@@ -144,23 +145,18 @@ class Unaligned(Sections):
 
 
 def require_block_shift(topology: Topology, algorithm: str) -> BlockShift:
-    """Return the BSN of a network: the network itself, or the BSN equal to a GBSN.
+    """Return the BSN of a network: the network, the BSN equal to a GBSN, or the GBSN's guest.
 
     Raises
     ------
     UsageError
-        The network is not a BSN.
+        The network is not a block shift network.
     """
-    if isinstance(topology, BlockShift):
-        return topology
-    if not isinstance(topology, GeneralizedBlockShift):
+    network = topology.regular if isinstance(topology, GeneralizedBlockShift) else topology
+    network = network or topology.guest
+    if not isinstance(network, BlockShift):
         raise UsageError(
             f"The algorithm {algorithm} needs a block shift network, as bsn:2,2,8, and is given "
             f"{topology.name}."
         )
-    if topology.regular is None:
-        raise UsageError(
-            f"The algorithm {algorithm} needs a GBSN equal to a BSN, unlike {topology.name}: 2^c "
-            "blocks of 2^b processors each, for the shift b, and one a with a dividing b."
-        )
-    return topology.regular
+    return network

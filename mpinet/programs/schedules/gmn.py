@@ -36,7 +36,7 @@ class Loops(Pipeline):
     name = "loops"
 
     def __init__(self, machine: Machine):
-        topology = machine.topology
+        topology = machine.topology.guest or machine.topology
         if not isinstance(topology, MultipleLoops) or topology.size.bit_count() != 1:
             raise UsageError(
                 f"The algorithm {self.name} needs G(m,N) with powers of two m and N, as gmn:8,256, "
@@ -48,7 +48,6 @@ class Loops(Pipeline):
         self._types = link_types(topology)
         self._order = bit_order(topology)
         super().__init__(machine, length=m, rounds=2 * m + 2, exchanges=2 * m)
-        self._cycles = self._renumbered(machine.nodes) // m
 
     def place(self, nodes: Ints) -> Ints:
         """Return the slot of nodes in their cycle; 0 for nodes that are also another's slot m."""
@@ -101,7 +100,7 @@ class Loops(Pipeline):
 
     def _along_ring(self, turn: int, kind: str) -> MoveSends:
         """Return the moves between slots s and s-1 for s = 1..m, without the empty slot."""
-        m, nodes = self.length, self.machine.nodes
+        m, nodes = self.length, self.nodes
         start = self.places == 0
         if kind == ASCEND:
             slot = np.where(start, m, self.places)
@@ -117,7 +116,7 @@ class Loops(Pipeline):
         at = np.flatnonzero(self.places == 0)
         if slot == self._empty(turn, kind):
             at = at[:0]
-        return MoveSends(at, (self.machine.nodes[at] + jump) % self._size, LEAVING)
+        return MoveSends(at, (self.nodes[at] + jump) % self._size, LEAVING)
 
     def _landing(self, kind: str) -> Landing:
         """Return the target registers of messages; slot m is an extra register of slot 0's node."""

@@ -36,10 +36,9 @@ class Lines:
     """
 
     def __init__(self, machine: Machine, moves: Moves, place: Callable[[Ints], Ints]):
-        self._machine = machine
         self._moves = moves
         self._place = place
-        self._places = place(machine.nodes)
+        self._places = place(moves.nodes)
         self._one_port = is_one_port(machine)
 
     def partners(self, j: int, state: Array) -> Array:
@@ -79,7 +78,7 @@ class Lines:
         begin = unit if way == RISING else (1 << j) - unit
         within = self._places & ((2 << j) - 1)
         slots = np.flatnonzero((within >= begin) & (within < begin + (1 << j)))
-        targets = (self._machine.nodes[slots] + sign) % self._machine.topology.size
+        targets = (self._moves.nodes[slots] + sign) % self._moves.topology.size
         return MoveSends(slots, targets, way)
 
     def _direction(self, origins: Ints, receivers: Ints) -> Ints:

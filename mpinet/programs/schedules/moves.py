@@ -16,6 +16,7 @@ import numpy as np
 
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
+from mpinet.networks.topology import Topology
 from mpinet.programs.schedules.ports import ports_towards
 
 KEPT = 2**20
@@ -59,9 +60,15 @@ class Moves:
         Name of the schedule.
     """
 
+    nodes: Ints
+    """Nodes of the schedule's network on this rank. Shape (k,)."""
+    topology: Topology
+    """Network of the schedule."""
+
     def __init__(self, machine: Machine, name: str):
         self._machine = machine
         self._name = name
+        self.nodes, self.topology = machine.nodes, machine.topology
         self._known: dict[Hashable, PlannedMove] = {}
         share = -(-machine.topology.size // machine.transport.size)
         self._most = KEPT // share
@@ -99,7 +106,7 @@ class Moves:
 
         def sends() -> MoveSends:
             ends = targets()
-            slots = np.flatnonzero(ends != self._machine.nodes)
+            slots = np.flatnonzero(ends != self.nodes)
             return MoveSends(slots, ends[slots])
 
         self.move(key, registers, sends, lambda origins, receivers: into)

@@ -14,8 +14,9 @@ import numpy as np
 from mpinet.base.arrays import Array, Ints
 from mpinet.machine import Machine
 from mpinet.programs.operators.operator import ASCEND, Pass
+from mpinet.programs.schedules.hosted import moves_of
 from mpinet.programs.schedules.line import Lines
-from mpinet.programs.schedules.moves import Moves, MoveSends
+from mpinet.programs.schedules.moves import MoveSends
 from mpinet.programs.schedules.pairs import keep_own
 from mpinet.programs.schedules.schedule import (
     PassSchedule,
@@ -45,15 +46,16 @@ class Pipeline(PassSchedule):
 
     def __init__(self, machine: Machine, length: int, rounds: int, exchanges: int):
         super().__init__(machine)
-        self.dimensions = require_power_of_two(machine.topology)
+        self.moves = moves_of(machine, self.name)
+        self.dimensions = require_power_of_two(self.moves.topology)
         self.require_no_switches()
         self.length = length
         self.low_dimensions = length.bit_length() - 1
         self.one_port = is_one_port(machine)
-        self.moves = Moves(machine, self.name)
-        self.places: Ints = self.place(machine.nodes)
+        self.nodes = self.moves.nodes
+        self.places: Ints = self.place(self.nodes)
         """Places of this rank's processors in their lines. Shape (processors,)."""
-        self.index = self.element(machine.nodes, self.places)
+        self.index = self.element(self.nodes, self.places)
         self._rounds, self._exchanges = rounds, exchanges
         self._lines = Lines(machine, self.moves, self.place)
         self._at = [np.flatnonzero(self.places == place) for place in range(length)]
@@ -123,7 +125,7 @@ class Pipeline(PassSchedule):
         if turn > self._exchanges:
             return
         active = {p: j for p, j in self.meetings(turn).items() if j in sweep.dimensions}
-        nodes = self.machine.nodes
+        nodes = self.nodes
 
         def sends() -> MoveSends:
             slots = np.flatnonzero(np.isin(self.places, list(active)))

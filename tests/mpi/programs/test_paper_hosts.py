@@ -173,15 +173,15 @@ def test_the_subsections_of_a_gbsn_are_those_of_the_bsn(transport):
         "gbsn:2,m=4-4,a=1-2",
     ],
 )  # fmt: skip
-def test_other_gbsns_are_no_hosts_and_have_no_sections(transport, name):
+def test_other_gbsns_emulate_a_bsn_unless_they_are_the_literal_network(transport, name):
     topology = mpinet.open(name)
-    assert topology.ascend_schedules == {}
+    assert topology.guest.name == f"bsn:1,{topology.shift},{topology.bits}"
+    assert {*topology.ascend_schedules} - {"routed"} == {"sections", "unaligned"}
     assert set(topology.schedules(0)) == {"routes"}
-    machine = machine_for(transport, topology)
-    with pytest.raises(UsageError, match=r"needs a GBSN equal to a BSN"):
-        ascend.run(machine, "sum", algorithm=Sections)
-    with pytest.raises(UsageError, match="no ASCEND algorithm 'sections'"):
-        ascend.run(machine, "sum", algorithm="sections")
+    literal = mpinet.open(f"{name},completed=no")
+    assert literal.guest is None
+    with pytest.raises(UsageError, match=r"sections needs a block shift network"):
+        ascend.run(machine_for(transport, literal), "sum", algorithm=Sections)
 
 
 def test_two_exchanges_in_a_step_are_refused_on_a_bsn(transport):

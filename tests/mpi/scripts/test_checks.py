@@ -262,6 +262,18 @@ def test_many_handles_of_one_line_are_an_error(tmp_path):
     assert (finding.kind, finding.severity, finding.times) == ("group-alive", "error", 51)
 
 
+def test_an_access_with_two_sizes_is_an_error(tmp_path):
+    script = """
+    window = MPI.Win.Create(np.zeros(10), comm=comm)
+    window.Fence()
+    window.Put(np.zeros(5), rank, (0, 10))  # 0
+    window.Fence()
+    window.Free()
+    """
+    found = {(one.kind, one.severity) for one in findings(tmp_path, script)}
+    assert ("invalid-access", "error") in found
+
+
 def test_large_sends_wait_for_their_receives(tmp_path):
     script = """
     values = np.zeros(8193 if LARGE else 8192)

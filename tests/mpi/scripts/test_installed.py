@@ -1,6 +1,7 @@
 """Installed packages: those whose import reaches mpi4py are each processor's, others shared."""
 
 import importlib
+import random
 import shutil
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ from mpi.scripts.playing import played
 
 from mpinet.errors import ProgramError, UsageError
 from mpinet.mpi.world import installed
+from mpinet.mpi.world.process_state import GENERATORS
 
 pytestmark = pytest.mark.mpi
 
@@ -390,11 +392,55 @@ def test_compiled_modules_are_executed_once_in_a_package_of_each_processor(tmp_p
         import boxed.mviewbuf
 
         comm.barrier()
-        say((os.getpid(), id(boxed.mviewbuf), boxed.rank))
+        say((int(os.readlink("/proc/self")), id(boxed.mviewbuf), boxed.rank))
     """
     said, _ = played(tmp_path, "ring:6", script)
     assert [one for ((_, _, one),) in said.values()] == list(range(6))
     assert len({place[:2] for (place,) in said.values()}) == transport().size
+
+
+TORCH = """
+import random
+
+generator = random.Random()
+get_rng_state, set_rng_state = generator.getstate, generator.setstate
+manual_seed, seed, rand = generator.seed, generator.seed, generator.random
+"""
+
+
+def test_processors_that_seed_torch_have_generators_of_their_own(tmp_path, libraries, monkeypatch):
+    """A package with the name and the functions of torch stands for torch."""
+    monkeypatch.setitem(GENERATORS, "torch", None)  # restores the table after the test
+    del GENERATORS["torch"]
+    libraries({"torch.py": TORCH})
+    script = """
+        import torch
+
+        torch.manual_seed(rank)
+        first = torch.rand()
+        comm.barrier()
+        say((first, torch.rand()))
+    """
+    said, _ = played(tmp_path, "ring:4", script)
+    draws = [random.Random(rank) for rank in range(4)]
+    assert said == {rank: [(draws[rank].random(), draws[rank].random())] for rank in range(4)}
+
+
+def test_a_compiled_module_is_found_in_a_package_that_its_processor_has_not_loaded(
+    tmp_path, libraries
+):
+    libraries(
+        {"outer/__init__.py": "import outer.inner.mviewbuf as found", "outer/inner/__init__.py": ""}
+    )
+    compiled = Path(numba.mviewbuf.__file__)
+    shutil.copy(compiled, tmp_path / "site-packages" / "outer" / "inner" / compiled.name)
+    script = """
+        import outer
+
+        say((outer.found.__name__, outer.inner.mviewbuf is outer.found))
+    """
+    said, _ = played(tmp_path, "ring:3", script, own=["outer"])
+    assert said == {rank: [("outer.inner.mviewbuf", True)] for rank in range(3)}
 
 
 @pytest.mark.parametrize(
@@ -424,7 +470,7 @@ def test_other_packages_are_loaded_once_for_all_processors_of_a_rank(
     script = """
         import os, shared
 
-        say((os.getpid(), id(shared)))
+        say((int(os.readlink("/proc/self")), id(shared)))
     """
     said, _ = played(tmp_path, "ring:8", script)
     assert len({place for (place,) in said.values()}) == transport().size

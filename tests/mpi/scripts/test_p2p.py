@@ -647,9 +647,9 @@ def test_only_plain_sends_in_a_ring_rely_on_buffers(tmp_path, call):
     assert outcome.steps == 1
     if call == "Send":
         with pytest.raises(Deadlock, match="5 wait for one another in a cycle"):
-            played(tmp_path, "ring:5", script, synchronous=True)
+            played(tmp_path, "ring:5", script, eager=-1)
     else:
-        said, outcome = played(tmp_path, "ring:5", script, synchronous=True)
+        said, outcome = played(tmp_path, "ring:5", script, eager=-1)
         assert said == {number: [[(number - 1) % 5] * 2] for number in range(5)}
         assert outcome.steps == 2
 
@@ -755,7 +755,7 @@ def test_a_synchronous_exchange_without_a_source_ends_with_its_send(tmp_path):
         comm.Recv(found := np.zeros(3, int), 0)
         say(found.tolist())
     """
-    said, _ = played(tmp_path, "ring:3", script, synchronous=True)
+    said, _ = played(tmp_path, "ring:3", script, eager=-1)
     assert said == {0: [[7]], 1: [[0, 1, 2]], 2: []}
     assert not hasattr(HAPPENED, "owner")
 

@@ -117,7 +117,7 @@ def test_a_result_has_the_fields_of_the_contract(command):
 def test_the_page_says_of_every_command_what_its_function_does():
     made = runpy.run_path(str(Path(__file__).parents[3] / "docs/_extensions/contract.py"))
     assert made["page"]() == made["PAGE"].read_text(), "run docs/_extensions/contract.py"
-    flood = "### flood\n\n```text\nflood TOPO [--root NODE]\n```\n\nResult: steps, messages, "
+    flood = "flood TOPO [--root NODE] [--faults FAULTS]\n```\n\nResult: steps, messages, "
     assert f"{flood}informed, eccentricity.\n" in made["sections"]()
 
 

@@ -34,7 +34,7 @@ def test_scripts_fail_for_good_and_at_a_step():
         ("node:99@1", "Node 99 is not in fattree:2,2"),
         ("node:5@1", "is a switch, not a processor of the script"),
         ("none", "--faults none: give node:U, link:U-V"),
-        ("node:1,none", "'none' is neither node:U nor link:U-V"),
+        ("node:1,none", "'none' is none of node:U, link:U-V and bus:B"),
     ],
 )
 def test_other_words_of_scripts_are_refused_in_a_sentence(words, said, tmp_path, monkeypatch):

@@ -107,7 +107,7 @@ def test_vectors_of_section_5(routing, nodes):
 
 def test_algorithm_1_is_the_default():
     topology = mpinet.open(EXAMPLE)
-    assert list(topology.routings) == ROUTINGS
+    assert list(topology.routings) == [*ROUTINGS, "detour"]
     assert topology.routing().name == "algorithm1"
 
 

@@ -74,7 +74,7 @@ NETWORKS = "hypercube:3 mesh:3x4 petersen gmn:3,12 lens:2,2,2".split()
 @pytest.mark.parametrize("name", NETWORKS)
 def test_the_best_broadcast_is_the_shortest_of_all_that_run(name, ports):
     topology, steps = mpinet.open(name), {}
-    for algorithm in [*topology.schedules(0), "passes", "tree", "flooding"]:
+    for algorithm in [*topology.schedules(0), "passes", "tree", "flooding", "floodtree"]:
         try:
             found = mpinet.broadcast(topology, algorithm=algorithm, ports=ports)
         except mpinet.errors.MpinetError:  # made for another port model, or for busses
@@ -85,7 +85,8 @@ def test_the_best_broadcast_is_the_shortest_of_all_that_run(name, ports):
     assert best.steps == min(steps.values()) == steps[best.algorithm]
     assert "skipped" not in best.value
     own = mpinet.broadcast(topology, ports=ports)
-    assert own.algorithm in topology.schedules(0) or own.algorithm in ("passes", "flooding")
+    general = ("passes", "flooding", "floodtree")
+    assert own.algorithm in topology.schedules(0) or own.algorithm in general
 
 
 def test_a_search_beyond_the_network_is_skipped_by_the_best_broadcast(monkeypatch):
