@@ -154,8 +154,7 @@ def wrapper({parameters}):
         account = last[frame.f_lasti] = running.world.accounts.at(kind, frame)
     here.account = account
     account.calls += 1
-    noted = running.noted
-    begin = running.called(here) if noted else 0
+    begin = running.called(here) if running.noted else 0
     try:
         return method({arguments})
     except failure as error:
@@ -164,7 +163,7 @@ def wrapper({parameters}):
         raise
     finally:
         here.account = None
-        if noted:
+        if running.noted:
             running.returned(here, begin, account)
 """
 """Source of a method's wrapper, compiled with the method's own parameters.
