@@ -295,6 +295,11 @@ class Router:
         return self._ledger.live
 
     @property
+    def in_flight(self) -> int:
+        """Number of messages in flight on this rank, including messages that a subclass keeps."""
+        return self.live
+
+    @property
     def lost(self) -> int:
         """Number of messages that got stuck at a node on this rank."""
         return self._ledger.lost

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 from mpinet.mpi.collectives.collective import NOTHING_ALIKE, CollectiveCall, Terms
 from mpinet.mpi.collectives.payloads import Bundle, Combine, Fold, Items, Part
 from mpinet.mpi.real import REAL, as_int
+from mpinet.mpi.world.calls import running
 from mpinet.mpi.world.endpoint import Endpoint
 
 B = TypeVar("B")
@@ -148,7 +149,10 @@ class Collective(CollectiveCall):
         for distance in range(1, size):
             there = (rank + distance) % size
             self.send(there, items[there])
-        return [items[rank] if source == rank else self.receive(source) for source in range(size)]
+        bodies: list[Any] = [None] * size
+        bodies[rank] = items[rank]
+        self.receive_from_each(bodies)
+        return bodies
 
     def reduce(self, root: int, own: Part, fold: Fold) -> bytes | None:
         """Combine the operands of all members; return the result at the root, otherwise None."""
@@ -255,10 +259,10 @@ class CollectiveCalls(Endpoint):
         Exception
             ``ERR_ROOT``: the root does not exist.
         """
-        rank = as_int(root)
-        if not 0 <= rank < self.size:
+        rank, group = as_int(root), self._group
+        if not 0 <= rank < len(group.members):
             raise REAL.Exception(REAL.ERR_ROOT)
-        return Role(rank, rank == self.rank, True)
+        return Role(rank, rank == group.rank_of(running.turns.current.id), True)
 
     def _require_one_group(self) -> None:
         """Raise an error unless all members are in a single group, ordered by rank."""

@@ -127,7 +127,7 @@ class CollectiveCall:
             call = CalledCollective(number, here.id, here.account, terms.words)
             among = size if scope.group is scope.others else size + len(scope.group.members)
             calls.note((scope.context, tag), call, among)
-        return cls(scope, comm.rank, tag, number)
+        return cls(scope, scope.group.rank_of(here.id), tag, number)
 
     def differs(self, words: str) -> None:
         """Record, for the end of the run, that the member's call differs from its peers'.
@@ -170,6 +170,10 @@ class CollectiveCall:
     def receive(self, rank: int) -> Any:
         """Wait for a body from a member, and return it."""
         return running.mail.receive(self._scope, rank, self._tag)[BODY]
+
+    def receive_from_each(self, bodies: list[Any]) -> None:
+        """Wait for a body from each member whose body is None."""
+        running.mail.receive_from_each(self._scope, self._tag, bodies)
 
     def shape(self, root: int) -> Shape:
         """Return the member's position in the tree of a root."""

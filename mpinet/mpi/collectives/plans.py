@@ -67,7 +67,7 @@ def gather(
     def plan(call: Call) -> None:
         items = call.gather(role.root, b"" if own is None else own.read())
         if items is not None and blocks is not None:
-            write(blocks, items)
+            blocks.fill(items)
 
     return CallPlan(plan, Terms(role.root))
 
@@ -82,7 +82,7 @@ def scatter(
     own = Buffer(recvbuf, writable=True) if has_own else None
 
     def plan(call: Call) -> None:
-        item = call.scatter(role.root, None if blocks is None else read(blocks, size))
+        item = call.scatter(role.root, None if blocks is None else blocks.read(size))
         if item is not None and own is not None:
             own.write(item)
 
@@ -93,7 +93,7 @@ def allgather(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: 
     """Plan to gather a buffer of every member in the blocks of all members."""
     blocks = kind(recvbuf, len(comm._others.members), True)
     own = blocks.block(comm.rank) if in_place(comm, sendbuf) else Buffer(sendbuf)
-    return CallPlan(lambda call: write(blocks, call.allgather(own.read())))
+    return CallPlan(lambda call: blocks.fill(call.allgather(own.read())))
 
 
 def alltoall(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: Any) -> CallPlan:
@@ -101,7 +101,7 @@ def alltoall(kind: type[Blocks], comm: CollectiveCalls, sendbuf: Any, recvbuf: A
     size = len(comm._others.members)
     into = kind(recvbuf, size, True)
     out_of = into if in_place(comm, sendbuf) else kind(sendbuf, size)
-    return CallPlan(lambda call: write(into, call.alltoall(read(out_of, size))))
+    return CallPlan(lambda call: into.fill(call.alltoall(out_of.read(size))))
 
 
 def reduce(
@@ -147,7 +147,7 @@ def reduce_scatter_block(
     reduction = BufferReduction(op, own.datatype)
 
     def plan(call: Call) -> None:
-        part = reduction.part(call, b"".join(read(blocks, size)))
+        part = reduction.part(call, b"".join(blocks.read(size)))
         result.write(call.reduce_scatter(part, reduction.fold, [own.nbytes] * size))
 
     return CallPlan(plan, Terms(op=op, nbytes=own.nbytes))
@@ -230,17 +230,6 @@ class BufferReduction:
 
     def _combine(self, low: bytes, high: bytes) -> bytes:
         return self._op._combined(low, high, self._datatype)
-
-
-def read(blocks: Blocks, size: int) -> list[bytes]:
-    """Return the packed body of every rank's block."""
-    return [blocks.read(rank) for rank in range(size)]
-
-
-def write(blocks: Blocks, items: Sequence[bytes]) -> None:
-    """Unpack one body per rank into the blocks: `items[r]` into the block of rank r."""
-    for rank, item in enumerate(items):
-        blocks.write(rank, item)
 
 
 def _operand(

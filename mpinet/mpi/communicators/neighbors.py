@@ -11,7 +11,6 @@ from typing import Any
 
 from mpinet.mpi.collectives.collective import CallPlan, paired
 from mpinet.mpi.collectives.planned import Planned
-from mpinet.mpi.collectives.plans import read
 from mpinet.mpi.messages.buffers import Blocks, Buffer, TypedBlocks, VectorBlocks
 from mpinet.mpi.messages.objects import dumps, loads
 from mpinet.mpi.real import PROC_NULL
@@ -100,7 +99,7 @@ def _exchange(kind: type[Blocks], comm: Any, sendbuf: Any, recvbuf: Any) -> Call
     """Plan to send a block to each target, and receive a block from each source."""
     indegree, outdegree = comm.degrees
     out_of, into = kind(sendbuf, outdegree), kind(recvbuf, indegree, True)
-    return ExchangePlan(lambda part: part.exchange(read(out_of, outdegree), into.write))
+    return ExchangePlan(lambda part: part.exchange(out_of.read(outdegree), into.write))
 
 
 class NeighborCollectives(Endpoint):

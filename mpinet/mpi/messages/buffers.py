@@ -27,6 +27,7 @@ from mpinet.mpi.messages.specifications import (
     parse,
 )
 from mpinet.mpi.real import REAL
+from mpinet.mpi.world.calls import running
 
 SELF = REAL.COMM_SELF
 """Communicator for packing and unpacking by the real MPI."""
@@ -296,9 +297,13 @@ class Blocks:
         for rank in ranks:
             self.block(rank)
 
-    def read(self, rank: int) -> bytes:
-        """Return the packed block of a rank as a message body."""
-        return self.block(rank).read()
+    def read(self, size: int) -> list[bytes]:
+        """Return the packed body of every rank's block."""
+        whole = self._adjacent(size)
+        if whole is None:
+            return [self.block(rank).read() for rank in range(size)]
+        body, nbytes = whole.tobytes(), self._first.nbytes
+        return [body[begin : begin + nbytes] for begin in range(0, size * nbytes, nbytes)]
 
     def write(self, rank: int, data: bytes) -> None:
         """Unpack a received body into the block of a rank.
@@ -309,6 +314,25 @@ class Blocks:
             ``ERR_TRUNCATE``: the body is too long.
         """
         self.block(rank).write(data)
+
+    def fill(self, bodies: Sequence[bytes]) -> None:
+        """Unpack one body per rank into the blocks; raises as `write` does."""
+        whole = self._adjacent(len(bodies))
+        if whole is None or any(len(body) != self._first.nbytes for body in bodies):
+            for rank, body in enumerate(bodies):
+                self.write(rank, body)
+        else:
+            whole[:] = b"".join(bodies)
+
+    def _adjacent(self, size: int) -> Any:
+        """Return the memory of all blocks; None if the blocks must be copied one by one."""
+        # A checked run reads and writes each block, and compares its datatype with the sender's.
+        if type(self) is not Blocks or running.checks is not None:
+            return None
+        first = self._first
+        if not first.nbytes or not first.layout.gapless or not _accessible(first._memory):
+            return None
+        return first._memory[first._offset : first._offset + size * first.nbytes]
 
 
 class VectorBlocks(Blocks):

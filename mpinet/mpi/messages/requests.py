@@ -340,14 +340,15 @@ class Request(NamedNumber):
 
     def _complete(self, status: Any) -> Any:
         """Fill a status, return the received object, and make the request inactive."""
-        if self._event is None:
-            return blank(status)
-        # The request becomes null first: an error in `finish`, for example a truncation, must not
-        # leave the request active.
-        finish = self._finish
-        running.mail.completed(self._event)
-        self._event, self._finish = None, blank
-        return finish(status)
+        event, finish = self._event, self._finish
+        if event is not None:
+            # The request becomes null first: an error in `finish`, for example a truncation, must
+            # not leave the request active.
+            self._event, self._finish = None, blank
+            if running.mail.logged:
+                running.mail.completed(event)
+        # Sends have nothing to finish.
+        return None if status is None and finish is blank else finish(status)
 
     def _cancel(self, event: Event) -> None:
         """Cancel the request's communication if possible."""
@@ -452,7 +453,8 @@ def _wait_all(requests: Sequence[Request]) -> None:
     # One after the other: the order of the waits does not matter, because all requests must
     # complete.
     for event in _active(requests).values():
-        running.turns.wait(event)
+        if not event.done:
+            running.turns.wait(event)
 
 
 def _test_all(requests: Sequence[Request]) -> bool:

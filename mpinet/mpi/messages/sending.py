@@ -6,14 +6,17 @@ from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
+from numpy import ndarray
+
 from mpinet.mpi.messages.bsend_buffers import claim
 from mpinet.mpi.messages.buffers import Buffer
 from mpinet.mpi.messages.persistent import Prequest
 from mpinet.mpi.messages.requests import Request
+from mpinet.mpi.messages.specifications import KNOWN_ARRAYS
 from mpinet.mpi.real import PROC_NULL
 from mpinet.mpi.world.calls import put_call, running
 from mpinet.mpi.world.endpoint import Endpoint
-from mpinet.mpi.world.events import Event
+from mpinet.mpi.world.events import HAPPENED, Event
 
 Mode = Callable[[Endpoint, int, int, bytes], Event]
 """Sends a body to a rank with a tag; returns the event that completes the send."""
@@ -40,7 +43,14 @@ def buffered(comm: Endpoint, dest: int, tag: int, body: bytes) -> Event:
 
 def body_of(buf: Any, dest: int) -> bytes:
     """Return the body for sending a buffer; empty for `PROC_NULL`."""
-    return b"" if dest == PROC_NULL else Buffer(buf).read()
+    if dest == PROC_NULL:
+        return b""
+    # Whole arrays of known types are the usual argument, and need no `Buffer`. Only checks do.
+    known = type(buf) is ndarray and buf.dtype in KNOWN_ARRAYS and running.checks is None
+    if known and buf.flags.c_contiguous:
+        body: bytes = buf.tobytes()
+        return body
+    return Buffer(buf).read()
 
 
 def _taken(self: Any, buf: Any, dest: int, tag: int = 0) -> None:
@@ -69,15 +79,17 @@ class Sending:
         this, what, *address = signature(_taken).parameters.values()
         taken = this, what if dumps is None else what.replace(name="obj"), *address
 
-        def event(comm: Endpoint, what: Any, dest: int, tag: int) -> Event:
+        def send(comm: Endpoint, what: Any, dest: int, tag: int) -> None:
             body = body_of(what, dest) if dumps is None else dumps(what)
-            return mode(comm, dest, tag, body)
+            event = mode(comm, dest, tag, body)
+            if event is not HAPPENED:
+                running.turns.wait(event)
 
-        def send(*given: Any) -> None:
-            running.turns.wait(event(*given))
-
-        def begin(*given: Any) -> Request:
-            return Request._of(event(*given))
+        def begin(comm: Endpoint, what: Any, dest: int, tag: int) -> Request:
+            body = body_of(what, dest) if dumps is None else dumps(what)
+            if mode is standard:
+                return Request._of(running.mail.send_standard(comm._scope, dest, tag, body))
+            return Request._of(mode(comm, dest, tag, body))
 
         def prepare(comm: Endpoint, buf: Any, dest: int, tag: int) -> Prequest:
             # Checked now, read at each start: MPI sends the contents of the buffer at the start of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -188,15 +188,19 @@ AT_ONCE = 4096
 """Number of messages charged together, because few messages arrive in most steps."""
 
 
+Numbers: TypeAlias = Ints | Sequence[int]
+"""A number for each of some messages."""
+
+
 class ArrivalCosts:
     """Costs of messages that arrived on this rank, by account."""
 
     def __init__(self) -> None:
         self._booked: dict[int, Account] = {}
-        self._noted: list[tuple[Ints, Ints, Ints, int]] = []
+        self._noted: list[tuple[Numbers, Numbers, Numbers, int]] = []
         self._messages = 0
 
-    def note(self, accounts: Ints, hops: Ints, born: Ints, now: int) -> None:
+    def note(self, accounts: Numbers, hops: Numbers, born: Numbers, now: int) -> None:
         """Record messages that arrived after step `now`."""
         self._noted.append((accounts, hops, born, now))
         self._messages += len(accounts)

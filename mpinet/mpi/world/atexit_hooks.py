@@ -63,13 +63,21 @@ def _may_be_used(name: str, value: Any) -> bool:
     return name.startswith("__") or isinstance(value, PLAIN) or kind.__module__ == REAL.__name__
 
 
+SCRIPTS = 16
+"""Factor by which garbage collections are rarer while scripts run in one process."""
+
+
 @contextmanager
 def garbage_collected() -> Iterator[None]:
     """Context manager: at its end, objects in reference cycles left by scripts are collected."""
     gc.freeze()  # earlier objects do not belong to the scripts
+    # Python collects after a number of new objects, and here many scripts make them.
+    young, *older = gc.get_threshold()
+    gc.set_threshold(young * SCRIPTS, *older)
     try:
         yield
     finally:
+        gc.set_threshold(young, *older)
         gc.collect()
         gc.unfreeze()
 

@@ -75,6 +75,8 @@ class ChoiceMail(Mail):
         Chooses the order.
     """
 
+    one_by_one = True
+
     def __init__(
         self, turns: Turns, contexts: Contexts, exits: Exits, eager: float, orders: Orders
     ):

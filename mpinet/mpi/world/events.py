@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL
 from mpinet.mpi.world.message import Envelope, Message
@@ -102,6 +102,44 @@ class PostedReceive(Event):
     def place(self) -> int:
         """Context of the awaited message."""
         return self.envelope[0]
+
+
+class Gathering(PostedReceive):
+    """A wait for one message from each of several ranks, which may arrive in any order.
+
+    Parameters
+    ----------
+    owner : Waiter
+        The waiter.
+    context, tag : int
+        Context and tag of the messages.
+    bodies : list
+        The bodies by rank; None for a missing message.
+    """
+
+    __slots__ = ("_context", "_tag", "bodies", "missing")
+
+    def __init__(self, owner: Waiter, context: int, tag: int, bodies: list[Any]):
+        self.owner = owner
+        self.done = False
+        self._context, self._tag = context, tag
+        self.bodies: list[Any] = bodies
+        self.missing: int = bodies.count(None)
+        """Number of missing messages."""
+
+    @property
+    def envelope(self) -> Envelope:  # type: ignore[override]
+        """Envelope of the missing message with the lowest rank."""
+        return self._context, self.bodies.index(None), self._tag
+
+    def take(self, message: Message) -> bool:
+        """Keep the body of a message if the message is missing; return whether it is."""
+        context, source, tag, body, _ = message
+        if context != self._context or tag != self._tag or self.bodies[source] is not None:
+            return False
+        self.bodies[source] = body
+        self.missing -= 1
+        return True
 
 
 class Arrival(PostedReceive):

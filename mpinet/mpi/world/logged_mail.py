@@ -53,7 +53,7 @@ class LoggedMail(Mail):
         Factor applied to the computing time between two calls; 0 measures no computation.
     """
 
-    logged = True
+    logged = one_by_one = True
 
     def __init__(
         self, turns: Turns, contexts: Contexts, exits: Exits, eager: float, compute: float

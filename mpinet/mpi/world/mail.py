@@ -9,6 +9,7 @@ an ordinary message.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from itertools import count
 from math import inf
@@ -18,10 +19,10 @@ from mpinet.machine import Machine
 from mpinet.mpi.real import ANY_SOURCE, ANY_TAG, PROC_NULL, as_int
 from mpinet.mpi.world.accounts import Account
 from mpinet.mpi.world.contexts import ONE_SIDED, PARTS, RECOVERY, SHORT, Contexts, Scope
-from mpinet.mpi.world.events import HAPPENED, Arrival, Awaited, Event, PostedReceive
+from mpinet.mpi.world.events import HAPPENED, Arrival, Awaited, Event, Gathering, PostedReceive
 from mpinet.mpi.world.exits import Exits
 from mpinet.mpi.world.matching import PostedQueue, UnexpectedQueue
-from mpinet.mpi.world.message import ACK, Ack, Message, Outbox
+from mpinet.mpi.world.message import ACK, BODY, Ack, Message, Outbox
 from mpinet.mpi.world.processor import Fiber, Processor
 from mpinet.mpi.world.turns import Turns
 
@@ -50,6 +51,8 @@ class Mail:
 
     logged: bool = False
     """True if sends, receives and computation are recorded (`LoggedMail`)."""
+    one_by_one: bool = False
+    """True if a wait for messages from several ranks is a wait for each of them in turn."""
     require: Callable[..., None] | None
     """Raises an error if the running processor may not use a context or reach a processor; None
     before the first failure.
@@ -334,11 +337,41 @@ class Mail:
         message, receive.message = receive.message, None
         return message  # type: ignore[return-value]
 
+    def receive_from_each(self, scope: Scope, tag: int, bodies: list[Any]) -> None:
+        """Block the running processor until a message from each rank without a body has arrived.
+
+        Parameters
+        ----------
+        scope : Scope
+            Scope of the messages.
+        tag : int
+            The tag, which no other messages have.
+        bodies : list
+            The bodies by rank, to be filled in where they are None.
+        """
+        here = self._turns.current
+        if self.one_by_one or type(here) is Fiber:
+            for source, body in enumerate(bodies):
+                if body is None:
+                    bodies[source] = self.receive(scope, source, tag)[BODY]
+            return
+        if self.require is not None:
+            self.require(scope.context)
+        gathering = Gathering(here, scope.context, tag, bodies)
+        for source in range(len(bodies)) if here.unexpected is not None else ():
+            if bodies[source] is None and here.unexpected is not None:
+                message = here.unexpected.first((scope.context, source, tag))
+                if message is not None:
+                    self._take(here, message)
+                    gathering.take(message)
+        if gathering.missing:
+            self._turns.sleep(gathering)
+
     def post(self, receive: PostedReceive) -> None:
         """Post a receive of the running processor, without blocking."""
-        if self._take_unexpected(receive):
-            return
         here = self._turns.current
+        if here.unexpected is not None and self._take_unexpected(receive):
+            return
         if here.posted is None:
             here.posted = PostedQueue()
         here.posted.add(receive)
@@ -410,31 +443,50 @@ class Mail:
     def deliver(self, slots: list[int], messages: list[Message]) -> None:
         """Deliver arrived messages to the processors in slots.
 
-        The usual case is written out in full, because it is on the path of every message. In this
-        case the processor blocks in a receive of just this message, has no posted receives, and
-        sends no acknowledgement.
+        The usual cases are written out in full, because they are on the path of every message. No
+        acknowledgement is due. The processor blocks in a receive of just this message and has no
+        posted receives, or it has posted a receive of just this message and none with wildcards.
         """
-        processors, ready = self._turns.processors, self._turns.runnable
+        turns = self._turns
+        processors, ready = turns.processors, turns.runnable
         # Messages are handled in the machine's order of delivery, which is the order of their
         # numbers. MPI's non-overtaking rule depends on this order.
         for slot, message in zip(slots, messages, strict=True):
             processor = processors[slot]
-            if (
-                processor is not None
-                and processor.posted is None
-                and type(awaited := processor.awaited) is PostedReceive
-            ):
-                context, source, tag = awaited.envelope
-                come, sender, sent, _, ack = message
-                if (
-                    ack is None
-                    and context == come
-                    and (sender == source or source == ANY_SOURCE)
-                    and (sent == tag or tag == ANY_TAG)
-                ):
-                    awaited.message = message
-                    processor.awaited = None
-                    ready.append(processor)
+            if processor is not None and message[ACK] is None:
+                posted = processor.posted
+                if posted is not None:
+                    # The fields are those of `PostedQueue.take`, without wildcards.
+                    receive: Any = None if posted.wild else posted.exact.get(message[:BODY])
+                    if receive is not None and type(receive) is not deque:
+                        del posted.exact[message[:BODY]]
+                        if not posted.exact:
+                            processor.posted = None
+                        receive.message = message
+                        receive.done = True
+                        owner = receive.owner
+                        if owner.awaited is receive:
+                            owner.awaited = None
+                            ready.append(owner)
+                        elif owner.awaited is not None:
+                            turns.happened(receive)
+                        continue
+                elif type(awaited := processor.awaited) is PostedReceive:
+                    context, source, tag = awaited.envelope
+                    come, sender, sent, _, _ = message
+                    if (
+                        context == come
+                        and (sender == source or source == ANY_SOURCE)
+                        and (sent == tag or tag == ANY_TAG)
+                    ):
+                        awaited.message = message
+                        processor.awaited = None
+                        ready.append(processor)
+                        continue
+                elif type(awaited) is Gathering and awaited.take(message):
+                    if not awaited.missing:
+                        processor.awaited = None
+                        ready.append(processor)
                     continue
             self._deliver_any(slot, message)
 
@@ -458,6 +510,11 @@ class Mail:
         """Match a message with a receive of its processor, or add it to the unexpected queue."""
         receive = self._receive_for(processor, message)
         if receive is None:
+            awaited = processor.awaited
+            if type(awaited) is Gathering and awaited.take(message):
+                if not awaited.missing:
+                    self._turns.happened(awaited)
+                return
             if processor.unexpected is None:
                 processor.unexpected = UnexpectedQueue()
             processor.unexpected.add(message)

@@ -67,8 +67,7 @@ class UnexpectedQueue:
         """Return the earliest message that a receive may get."""
         # Exact receives find their envelope's queue in constant time.
         if receive.exact:
-            line = self._queues.get(receive.envelope)
-            return None if line is None else self._messages[_head(line)]
+            return self.first(receive.envelope)
         # The first match by arrival is also the first of its source. Taking it keeps MPI's order
         # between two processors.
         _, source, tag = receive.envelope
@@ -79,6 +78,11 @@ class UnexpectedQueue:
                 self._index(kind, message, number)
         line = self._living(self._wild[kind].get(receive.envelope, deque()))
         return self._messages[line[0]] if line else None
+
+    def first(self, envelope: Envelope) -> Message | None:
+        """Return the earliest message with an envelope."""
+        line = self._queues.get(envelope)
+        return None if line is None else self._messages[_head(line)]
 
     def take(self, message: Message) -> None:
         """Remove the earliest message with the envelope of a message found by `find`."""
@@ -93,15 +97,17 @@ class UnexpectedQueue:
 class PostedQueue:
     """Receives that wait for their messages, in order of posting."""
 
-    __slots__ = ("_numbered", "_queues", "_wild")
+    __slots__ = ("_numbered", "exact", "wild")
 
     def __init__(self) -> None:
         self._numbered = 0
-        self._queues: dict[Envelope, PostedReceive | deque[PostedReceive]] = {}
-        self._wild: list[PostedReceive] = []
+        self.exact: dict[Envelope, PostedReceive | deque[PostedReceive]] = {}
+        """Receives without wildcards, by envelope."""
+        self.wild: list[PostedReceive] = []
+        """Receives with wildcards, in order of posting."""
 
     def __bool__(self) -> bool:
-        return bool(self._queues) or bool(self._wild)
+        return bool(self.exact) or bool(self.wild)
 
     def __iter__(self) -> Iterator[PostedReceive]:
         found = list(self._wild)
@@ -115,37 +121,39 @@ class PostedQueue:
         # different tables and must be compared.
         receive.number = self._numbered
         self._numbered += 1
-        if receive.exact:
-            _enqueue(self._queues, receive.envelope, receive)
-        else:
-            self._wild.append(receive)
+        envelope = receive.envelope
+        _, source, tag = envelope
+        if source == ANY_SOURCE or tag == ANY_TAG:
+            self.wild.append(receive)
+        elif self.exact.setdefault(envelope, receive) is not receive:
+            _enqueue(self.exact, envelope, receive)
 
     def take(self, message: Message) -> PostedReceive | None:
         """Remove and return the earliest receive that matches a message."""
         envelope = envelope_of(message)
-        line = self._queues.get(envelope)
+        line = self.exact.get(envelope)
         # Among receives with the same envelope the receive posted first goes first: the head of its
         # queue.
         found = None if line is None else _head(line)
         # Wildcard receives compete by age with the earliest exact receive.
-        for receive in self._wild:
+        for receive in self.wild:
             # Wildcard receives are in the order of posting. Once they are younger than the exact
             # candidate, none of them can win.
             if found is not None and found.number < receive.number:
                 break
             if receive.matches(message):
-                self._wild.remove(receive)
+                self.wild.remove(receive)
                 return receive
         if found is not None:
-            _dequeue(self._queues, envelope, found)
+            _dequeue(self.exact, envelope, found)
         return found
 
     def cancel(self, receive: PostedReceive) -> None:
         """Remove a cancelled receive."""
         if receive.exact:
-            _dequeue(self._queues, receive.envelope, receive)
+            _dequeue(self.exact, receive.envelope, receive)
         else:
-            self._wild.remove(receive)
+            self.wild.remove(receive)
 
 
 # ---- a queue of length 1 is stored as its entry: most queues are short, and a deque takes 760

@@ -101,6 +101,8 @@ class Recovery:
         # Counting messages by their first step costs a pass over the arrivals of every step. Runs
         # without faults never need the counts.
         transit.counts = bool(faults)
+        # A wait for several ranks would not see that a further one has failed.
+        mail.one_by_one |= bool(faults)
         # Notices act on arrival: a processor blocked in a receive must still learn that its peer
         # has failed.
         mail.on_notice = self._come

@@ -7,6 +7,8 @@ the receiver when the key (all its packets) has arrived.
 
 from __future__ import annotations
 
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,11 @@ import numpy as np
 from mpinet.base.arrays import Ints
 from mpinet.errors import RoutingError, UsageError
 from mpinet.machine import Machine
+from mpinet.machine.holding import HoldingRouter
 from mpinet.machine.router import Router
 from mpinet.mpi.world.accounts import ArrivalCosts
 from mpinet.mpi.world.contexts import Contexts
+from mpinet.mpi.world.directlinks import DirectLinks, DirectMessage
 from mpinet.mpi.world.message import BODY, Message, Outbox
 from mpinet.mpi.world.metering import MeteredRouter
 from mpinet.mpi.world.options import ScriptOptions
@@ -58,9 +62,11 @@ class Transit:
         self.router: Router = (
             MeteredRouter(machine, ways, len(WORDS), ACCOUNT)
             if options.metered
-            else Router(machine, ways, payload_words=len(WORDS), keep=True, checked=False)
+            else HoldingRouter(machine, ways, payload_words=len(WORDS), keep=True, checked=False)
         )
         """Router of the messages' keys."""
+        plain = not options.metered and options.packet is None and not options.faults
+        self._direct = DirectLinks(machine, ways) if plain and DirectLinks.suits(machine) else None
         self._packet = options.packet
         self.now: int = 0
         """Steps since the beginning."""
@@ -83,6 +89,8 @@ class Transit:
         # clock.
         if step != self.now:
             senders = set(self.router.at_their_sources.tolist())
+            if self._direct is not None:
+                senders |= self._direct.senders
             self._leaving = self.now, senders
         return sender not in senders
 
@@ -96,7 +104,8 @@ class Transit:
     @property
     def in_flight(self) -> int:
         """Number of messages in flight on this rank."""
-        return self.router.live
+        direct = 0 if self._direct is None else self._direct.waiting
+        return direct + self.router.in_flight
 
     @property
     def moving(self) -> list[list[int]]:
@@ -123,17 +132,44 @@ class Transit:
         messages : list of Message
             The message for each slot, in the order in which the messages were sent.
         """
+        direct = self._direct
+        if direct is not None and not self.router.in_flight:
+            if direct.take(setting_out, self.now):
+                return self._crossed(direct.step(), direct.slots)
+            self.router.restart()
+            for born, batch in groupby(direct.clear(), attrgetter("born")):
+                self._set_out(Outbox(chain.from_iterable(one[3:] for one in batch)), born)
         # All messages in flight enter in this step, so no older number is in use. Restarting at 0
         # keeps numbers below 63 bits in long runs.
         if sent == in_flight:
             self.router.restart()
         if sent:
-            self._set_out(setting_out)
+            self._set_out(setting_out, self.now)
         self.now += self.router.step()
         return self._received()
 
-    def _set_out(self, sent: Outbox) -> None:
-        """Inject sent messages into the router, and send their bodies to the receivers' ranks."""
+    def _crossed(
+        self, arrived: list[DirectMessage], slots: list[int]
+    ) -> tuple[list[int], list[Message]]:
+        """Count a step in which messages crossed their only link; return as `advance` does."""
+        machine = self._machine
+        machine.count(len(arrived))
+        machine.transport.moving = len(arrived)
+        self.now += 1
+        _, _, born, _, receivers, accounts, messages = zip(*arrived, strict=True)
+        self.arrivals.note(accounts, (1,) * len(arrived), born, self.now)
+        return [slots[receiver] for receiver in receivers], list(messages)
+
+    def _set_out(self, sent: Outbox, born: int) -> None:
+        """Inject sent messages into the router, and send their bodies to the receivers' ranks.
+
+        Parameters
+        ----------
+        sent : Outbox
+            The messages.
+        born : int
+            Steps before the messages were sent.
+        """
         machine, count = self._machine, sent.messages
         *addresses, messages = sent.columns
         sources, targets, accounts = (np.fromiter(one, np.int64, count) for one in addresses)
@@ -147,7 +183,7 @@ class Transit:
         payload = np.empty((count, len(WORDS)), np.int64)
         payload[:, KEY] = keys
         payload[:, ACCOUNT] = accounts
-        payload[:, BORN] = self.now
+        payload[:, BORN] = born
         # The header belongs to the routing, which may rewrite it on the way. The target is stored
         # again to verify the arrival.
         payload[:, TARGET] = targets

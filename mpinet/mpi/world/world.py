@@ -250,7 +250,9 @@ class World:
         self.turns.run_until_all_block()
         with self._foundation.restored():
             # The round's only agreement: all ranks see these totals and take the same branch.
-            total = Totals(*self.machine.sum(*self._own_totals()))
+            total = self._own_totals()
+            if self.machine.transport.size > 1:
+                total = Totals(*self.machine.sum(*total))
             # A processor at a prompt: output is shown, but no processor polls and no step is made.
             # The counts stay for the end of the round.
             if total.questions:

@@ -152,6 +152,10 @@ def test_scripts_are_not_measured_without_an_mpi_library(monkeypatch):
         ("idle-one", None),
         ("scripts-ring", "There is none."),
         ("scripts-shift", "There is none."),
+        ("scripts-arrays", "There is none."),
+        ("scripts-halo", "There is none."),
+        ("scripts-alltoall", "There is none."),
+        ("scripts-bcast", "There is none."),
     ]
 
 
