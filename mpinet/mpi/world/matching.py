@@ -110,8 +110,8 @@ class PostedQueue:
         return bool(self.exact) or bool(self.wild)
 
     def __iter__(self) -> Iterator[PostedReceive]:
-        found = list(self._wild)
-        for line in self._queues.values():
+        found = list(self.wild)
+        for line in self.exact.values():
             found += line if isinstance(line, deque) else (line,)
         return iter(sorted(found, key=lambda receive: receive.number))
 
