@@ -54,9 +54,30 @@ def _checked_datatype(checks: Checks) -> type[Any]:
                 checks.created("datatype", made)
             return made
 
+        def __reduce__(self) -> Any:
+            # pickle finds classes and constants by name, and the names stand for this class.
+            constant = vars(self).get("constant")
+            return constant or _of_kind(CheckedDatatype, REAL.Datatype.__reduce__(self))
+
     CheckedDatatype.__name__ = CheckedDatatype.__qualname__ = "Datatype"
     CheckedDatatype.__module__ = REAL.__name__
     return CheckedDatatype
+
+
+def _of_kind(kind: type[Any], reduced: Any) -> Any:
+    """Return what a datatype is reduced to, with the checked class in place of mpi4py's."""
+    if isinstance(reduced, REAL.Datatype):
+        name = REAL.Datatype.__reduce__(reduced)
+        if type(name) is str:
+            return getattr(sys.modules[REAL.__name__], name)
+        made = kind(reduced)
+        made.source = reduced  # frees the datatype at its own end
+        return made
+    if isinstance(reduced, dict):
+        return {key: _of_kind(kind, value) for key, value in reduced.items()}
+    if isinstance(reduced, tuple | list):
+        return type(reduced)(_of_kind(kind, part) for part in reduced)
+    return kind if reduced is REAL.Datatype else reduced
 
 
 def _datatypes(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
@@ -65,7 +86,9 @@ def _datatypes(checks: Checks) -> Iterator[tuple[Any, str, Any]]:
     yield module, "Datatype", kind
     for name, value in list(vars(module).items()):
         if isinstance(value, REAL.Datatype):
-            yield module, name, kind(value)
+            made = kind(value)
+            made.constant = name
+            yield module, name, made
 
 
 def _buffers(checks: Checks) -> Iterator[tuple[Any, str, Any]]:

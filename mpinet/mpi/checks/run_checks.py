@@ -116,9 +116,13 @@ class Checks:
             self._live.setdefault(here.id, {})[access] = None
             self._accesses.setdefault(made.origin, []).append(access)
         self._last[here.id] = account.number
-        for window in self._windows.get(here.id, {}).values():
+        windows = self._windows.get(here.id, {})
+        for exposure, window in list(windows.items()):
             for earlier in window.returned(account.kind):
                 self.note("local-store-conflicts", earlier, account.number)
+            # The memory of a freed window may be used for other data, or belong to nobody.
+            if (exposure._context, here.id) not in self.world.one_sided.locks:
+                del windows[exposure]
 
     def _require_apart(self, areas: list[Area], account: Account) -> None:
         """Check that the buffers of a call do not overlap."""
@@ -432,6 +436,8 @@ def rule_of(error: Any, module: str) -> str:
 
 def is_of_library(account: Account) -> bool:
     """Return whether mpi4py itself makes the calls of an account."""
+    if account.kind == "bootup":  # a pool of mpi4py.futures, which the emulator starts itself
+        return True
     return account.code is not None and account.code.co_filename.startswith(LIBRARY)
 
 

@@ -274,6 +274,39 @@ def test_an_access_with_two_sizes_is_an_error(tmp_path):
     assert ("invalid-access", "error") in found
 
 
+def test_the_memory_of_a_freed_window_may_change(tmp_path):
+    script = """
+    memory = np.zeros(4)
+    window = MPI.Win.Create(memory, comm=comm)
+    window.Lock(0)
+    window.Accumulate(np.ones(1), 0)
+    window.Unlock(0)
+    window.Free()
+    memory[:] = 7
+    comm.Barrier()
+    """
+    assert findings(tmp_path, script) == []
+
+
+def test_datatypes_can_be_pickled(tmp_path):
+    script = """
+    inner = MPI.INT.Create_vector(2, 1, 3)
+    made = MPI.Datatype.Create_struct([1, 1], [0, 32], [MPI.DOUBLE, inner]).Commit()
+    inner.Free()
+    got = comm.bcast([made, MPI.INT, MPI.Datatype(MPI.SHORT)], root=0)
+    assert got[0].Get_extent() == made.Get_extent()
+    assert got[1:] == [MPI.INT, MPI.SHORT]
+    got[0].Commit().Free()
+    window = MPI.Win.Allocate(64, 1, comm=comm)
+    window.Fence()
+    window.Put((np.zeros(8), 1, made), rank, (0, 1, made))
+    window.Fence()
+    window.Free()
+    made.Free()
+    """
+    assert [one.message for one in findings(tmp_path, script)] == []
+
+
 def test_large_sends_wait_for_their_receives(tmp_path):
     script = """
     values = np.zeros(8193 if LARGE else 8192)
