@@ -117,7 +117,7 @@ def test_wrong_addresses_are_refused_with_an_example(text, wrong):
 
 def test_routings_are_named():
     assert list(mpinet.open("bsn:1,2,4").routings) == ["twsr", "gbsn"]
-    assert list(mpinet.open("gbsn:1,m=4-2,a=1").routings) == ["gbsn"]
-    assert list(mpinet.open("gbsn:1,m=4-2,a=1,completed=no").routings) == ["shortest"]
+    assert list(mpinet.open("gbsn:1,m=4-2,a=1").routings) == ["gbsn", "twsr", "twsr-corrected"]
+    assert list(mpinet.open("gbsn:1,m=4-2,a=1,completed=no").routings) == ["shortest", "twsr"]
     with pytest.raises(UsageError, match="it has: twsr, gbsn"):
         mpinet.open("bsn:1,2,4").routing("nonsense")
