@@ -52,7 +52,7 @@ def claims_of(room: str) -> list[Claim]:
     kept = set(own.kept())
     claims = _claims(room, own.modules)
     quoted = read_quotations(folder_of(room) / "quotations.csv")
-    statements = read_statements(folder_of(room) / "statements.csv")
+    stated = read_statements(folder_of(room) / "statements.csv")
     return _distinct(
         replace(
             claim,
@@ -61,10 +61,10 @@ def claims_of(room: str) -> list[Claim]:
             grade=own.grade(claim.cause),
             quotation=said and said.quotation,
             place=claim.place or (said.place if said else ""),
-            statement=claim.statement or statements.get(claim.id, ""),
             degenerate=claim.degenerate or own.degenerate,
         )
-        for claim in _noted([*claims, *_corrections(claims), *_claims(room, own.ours)])
+        for bare in _noted([*claims, *_corrections(claims), *_claims(room, own.ours)])
+        for claim in [replace(bare, **stated.get(bare.id, {}))]
         # A quotation is evidence of the paper's words. Next to one of our rows it would be
         # misleading.
         for said in [None if claim.ours else quotation_of(claim.id, quoted)]

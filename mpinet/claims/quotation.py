@@ -6,7 +6,8 @@ formula or the row of a table, with the claims based on it, by ids or patterns o
 in plain text; letters and signs lost in scanning are restored.
 
 A claim repeats the paper's words as a testable statement. These statements are in
-``statements.csv``, by the claims' ids. The code states them only if they contain computed values.
+``statements.csv``, by the claims' ids, with the cause of a refutation. The code has them only if
+they contain computed values.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,11 @@ def quotation_of(claim: str, quoted: Sequence[Quoted]) -> Quoted | None:
     return next((one for one in quoted if any(fnmatchcase(claim, id) for id in one.claims)), None)
 
 
-def read_statements(file: Path) -> dict[str, str]:
-    """Read the statements of a paper's claims, by their ids; empty if the file does not exist."""
+def read_statements(file: Path) -> dict[str, dict[str, Any]]:
+    """Read statements and causes of a paper's claims, by ids; empty if the file does not exist."""
     if not file.exists():
         return {}
     with file.open(encoding="utf-8", newline="") as rows:
-        return {row["claim"]: row["statement"] for row in csv.DictReader(rows)}
+        # An empty cell leaves what the code says.
+        read = ({name: cell for name, cell in row.items() if cell} for row in csv.DictReader(rows))
+        return {row.pop("claim"): row for row in read}

@@ -77,15 +77,12 @@ def is_barely_shifted(topology: str) -> bool:
 claim_iii_c_1 = section(place="III.C, (1)", grid=SHIFTED, note=NOTES[1], claimed=average_of_bsn)
 
 FORMULA_1 = (
-    claim_iii_c_1(
-        "GBSN-E1-graph", relation="~", tolerance=CLOSE, measured=mean_distance, cause="average"
-    ),
+    claim_iii_c_1("GBSN-E1-graph", relation="~", tolerance=CLOSE, measured=mean_distance),
     claim_iii_c_1(
         "GBSN-E1-twsr",
         relation="~",
         tolerance=CLOSE,
         measured=lambda topology: mean(route_lengths(topology, "twsr")),
-        cause="average",
         fails_where=(
             "it is none of BSN(b,b) on b + 1 bits, b >= 5",
             lambda topology: not is_barely_shifted(topology),

@@ -85,7 +85,6 @@ SECTION_2 = (
         grid=F,
         degenerate=breaks_step_2,
         measured=lambda topology: reached(literal(topology)),
-        cause="word-for-word",
         fails_where=(
             "some block's first node has no right shift of its own",
             lambda topology: blocks(topology).needs_completion,
@@ -104,17 +103,13 @@ SECTION_2 = (
         grid=FIGURE_1B,
         degenerate=leans_on_completion,
         measured=lambda topology: least(partial_links(topology)),
-        cause="step-2",
     ),
     claim_ii_step_3(
         "GBSN-S2-complementary-literal",
         degenerate=breaks_step_2,
         measured=lambda topology: complementary(literal(topology)),
-        cause="word-for-word",
     ),
-    claim_ii_step_3(
-        "GBSN-S2-complementary-canonical", measured=complementary, cause="small-blocks"
-    ),
+    claim_ii_step_3("GBSN-S2-complementary-canonical", measured=complementary),
 )
 
 

@@ -47,7 +47,6 @@ DEGREES = (
         grid=SHIFTED,
         reading="a degree counts different neighbours.",
         measured=largest_degree,
-        cause="coinciding-links",
         fails_where=("n = 2b", lambda topology: words(topology).n == 2 * words(topology).b),
         corrected=Corrected("GBSN-C-degree-bsn", relation="<="),
     ),
@@ -71,7 +70,6 @@ DEGREES = (
         claimed=stated_largest,
         grid=F,
         measured=largest_degree,
-        cause="degree",
         fails_where=(
             "some block's nodes have more partial ports, with two for shifts, than the bound",
             lambda topology: partial_ports_and_two(topology) > stated_largest(topology),

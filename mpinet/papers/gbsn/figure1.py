@@ -49,19 +49,16 @@ SAME_GRAPHS = (
         claimed=True,
         grid=once("n = 4"),
         measured=lambda: one_graph(CIRCLES, COMPLETE),
-        cause="figure-names",
     ),
     claim_fig_1(
         "GBSN-F1-same-b",
         claimed=True,
         measured=lambda: one_graph(CAPTION, TEXT),
-        cause="figure-names",
     ),
     claim(
         "GBSN-F1-three-blocks",
         claimed=3,
         measured=lambda: len(in_blocks(TEXT)),
-        cause="figure-names",
     ),
 )
 

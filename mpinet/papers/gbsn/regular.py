@@ -72,7 +72,6 @@ def sequential_links(b: int, n: int) -> set[Link]:
     grid=SHIFTED,
     reading="a shift that leads to the node itself is no link, and two shifts to one node are one "
     "link. The word of zeros has no shift link, even if both shifts count.",
-    cause="coinciding-links",
     corrected=Corrected(
         "GBSN-C-two-shift-links",
         relation="<=",

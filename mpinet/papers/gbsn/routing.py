@@ -54,7 +54,6 @@ def twsr_delivers(topology: str) -> Measured | bool:
 @claim_iv(
     "GBSN-S4-twsr-on-gbsn",
     grid=SEVERAL,
-    cause="twsr",
     reading="a message updates the section, shifts right, and shifts back to the left; it stops at "
     "a missing link.",
 )
@@ -150,7 +149,6 @@ RIGHT_SHIFTS = (
         "GBSN-S4-right-shift-suffices",
         grid=F,
         measured=by_right_shifts,
-        cause="right-shifts",
         fails_where=(
             "there are two or more blocks",
             lambda topology: len(blocks(topology).m) > 1,

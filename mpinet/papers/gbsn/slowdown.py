@@ -101,7 +101,6 @@ PROPOSITION_4_1 = (
     relation="all",
     grid=over("a, x in 1..4", a=range(1, 5), x=range(1, 5)),
     measures=False,
-    cause="factor-below-one",
     fails_where=("x > a", lambda a, x: x > a),
 )
 def within_range(a: int, x: int) -> Measured:

@@ -146,7 +146,6 @@ def steps_on_bsn(guest: str) -> int:
     grid=slowdown.HOSTS,
     reading="the bound is the slowdown factor's, a (IV). No broadcast takes fewer steps than "
     "its root's farthest node has hops, which bounds the slowdown from below.",
-    cause="factor-b",
 )
 def broadcast_slowdown(topology: str, a: int) -> Measured:
     """Return the GBSN's diameter divided by the steps of the BSN's one-port broadcast."""

@@ -210,7 +210,6 @@ def hops_without_three(m: int) -> Measured:
     "GMN-FT-avail",
     claimed=lambda topology, hop: {"r-2": True, "r+2": True},
     grid=with_hops(),
-    cause="bypass",
     fails_where=(
         "r < 2, or r is one of the two highest types",
         lambda topology, hop: not 2 <= hop < parameters(topology)[0] // 2 - 2,

@@ -101,7 +101,6 @@ best_double_loop = claim(
         lambda topology: size_of(topology) <= 256
     ),
     cost=lambda topology: 800 * size_of(topology),
-    cause="comparison",
     fails_where=("N <= 208", lambda topology: size_of(topology) <= 208),
 )
 def superior(topology: str) -> Measured:

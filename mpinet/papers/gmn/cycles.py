@@ -44,7 +44,6 @@ dimensions = claim(
     claimed=of(lambda m, N: m // 2 + (m.bit_length() - 1) + 1),
     grid=points("m = 4, 8, 16 and all N = 2^q", POWERS),
     measured=lambda topology: Loops(Machine(topology)).dimensions,
-    cause="powers",
     fails_where=HALF_ROUND,
 )
 

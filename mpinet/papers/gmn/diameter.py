@@ -45,7 +45,6 @@ EDGES_BESIDE_HOPS = (
         "GMN-D-nonH",
         measured=lambda topology: best_orders(topology)[BESIDES],
         reading=f"{CHOSEN} An additional hop counts, as in the proof (line 169).",
-        cause="ends-of-routes",
         fails_where=("N >= 112", lambda topology: size_of(topology) >= 112),
         corrected=Corrected(
             "GMN-C-nonH", relation="<=", claimed=lambda topology: sector_length(topology) + 1
@@ -55,13 +54,11 @@ EDGES_BESIDE_HOPS = (
         "GMN-D-cedges",
         measured=lambda topology: best_orders(topology)[AROUND],
         reading=f"{CHOSEN} Only edges of the ring count, as in the sentence.",
-        cause="ends-of-routes",
         fails_where=("m = 12 and N >= 1176", of(lambda m, N: m == 12 and N >= 1176)),
     ),
     claim_3_2(
         "GMN-D-traversal-1",
         measured=lambda topology: traversal_1(topology),
-        cause="ends-of-routes",
         fails_where=("m mod 4 is 3, m > 3", of(lambda m, N: m % 4 == 3 < m)),
     ),
     claim(

@@ -274,7 +274,6 @@ def has_odd_half(topology: str) -> bool:
     relation="<",
     claimed=lambda topology: parameters(topology)[0] // 2 - 1,
     grid=TO_20,
-    cause="diagonal-range",
     fails_where=("N = m 2^(floor(m/2) + 1) and floor(m/2) is odd", has_odd_half),
 )
 def highest_beyond_print(topology: str) -> Measured | int:

@@ -102,7 +102,6 @@ LONGEST_ROUTES = (
         cost=cost_of_pairs,
         measured=lambda topology: best_orders(topology)[0],
         reading=CHOSEN,
-        cause="ends-of-routes",
         fails_where=("N = 112, m = 7", lambda topology: parameters(topology) == (7, 112)),
         corrected=Corrected(
             "GMN-C-len", relation="<=", claimed=lambda topology: longest_stated(topology) + 1
@@ -125,7 +124,6 @@ LONGEST_ROUTES = (
     "GMN-R-hoptypes",
     claimed=lambda topology: parameters(topology)[0],
     grid=largest_of_each(3, 49),
-    cause="odd-sectors",
     fails_where=("m is odd", lambda topology: parameters(topology)[0] % 2 == 1),
     corrected=Corrected(
         "GMN-C-hoptypes", claimed=lambda topology: parameters(topology)[0] // 2 * 2

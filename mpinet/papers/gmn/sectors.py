@@ -137,7 +137,6 @@ GRAPH_OF_SECTORS = (
         relation="superset",
         cost=size_of,
         measured=lambda topology: missing(topology, f"rcirculant:{sectors_of(topology)},2"),
-        cause="recursive-circulant",
         fails_where=(
             "N/m is larger than 2^floor(m/2), and no power of 2 nor the sum of two",
             has_jumps_beyond,
@@ -150,7 +149,6 @@ GRAPH_OF_SECTORS = (
         measured=lambda topology: np.array_equal(
             links_of(paper_circulant(topology)), coalesced(topology)
         ),
-        cause="half-round",
         fails_where=HALF_ROUND,
         corrected=Corrected(
             "GMN-C-super-eq",
@@ -165,7 +163,6 @@ GRAPH_OF_SECTORS = (
         claimed=lambda n: n,
         grid=over(n=range(2, 15)),
         measured=lambda n: max(degrees(f"rcirculant:{2**n},2")),
-        cause="recursive-circulant",
         fails_where=("n > 2", lambda n: n > 2),
         corrected=Corrected("GMN-C-rcdeg", claimed=lambda n: 2 * n - 1, tolerance=0),
     ),

@@ -95,7 +95,6 @@ GAPS = (
         claimed=lambda N, m, next_m: (2 * m, 2 * next_m),
         grid=points("N <= 18432", lambda: successive(False)),
         measured=lambda N, m, next_m: next_size(N) - N,
-        cause="borders",
         fails_where=(
             "N is the largest size of its m, and N mod 2(m+1) is neither 0 nor 2",
             lambda N, m, next_m: m != next_m and N % (2 * (m + 1)) not in (0, 2),
@@ -145,7 +144,6 @@ DEGREES = (
         claimed=lambda topology: 3 + 1 / parameters(topology)[0],
         grid=EVEN,
         measured=average_degree,
-        cause="half-round",
         fails_where=HALF_ROUND,
         corrected=Corrected(
             "GMN-C-avgdeg-even",
@@ -180,7 +178,6 @@ LINKS = (
         claimed=lambda topology: 3 * size_of(topology) / 4,
         cost=size_of,
         measured=links,
-        cause="links-half",
         corrected=Corrected(
             "GMN-C-links-ch",
             relation="<=",

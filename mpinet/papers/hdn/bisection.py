@@ -94,7 +94,6 @@ def aligned_width(topology: str, choice: int) -> Measured:
     ),
     cost=lambda topology: 500 if size_of(topology) <= MOST_SEARCHED else 1,
     note=CERTIFIED,
-    cause="bisection",
     fails_where=(
         "fewer than N_{k-1}/2 links part half of the SN^k of a cluster from the others: as many "
         "times n_k part the network",

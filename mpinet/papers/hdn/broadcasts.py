@@ -87,7 +87,6 @@ BROADCASTS_OF_PRODUCTS = (
         claimed=lambda topology: prod(net(topology).broadcast((j,)) for j in net(topology).all),
         grid=PRODUCTS,
         measured=slowest_one_port,
-        cause="times-multiplied",
         fails_where=(
             "the sum of the factors' times is not their product",
             lambda topology: not times_multiply(topology),
@@ -232,7 +231,6 @@ def steps_by_recurrence(topology: str) -> int:
     measures=False,
     degenerate=covers_base,
     grid=points("R1, k = 2, 3; by formula", lambda: listed(of_r1(lambda found: found.k in (2, 3)))),
-    cause="broadcast-order",
     fails_where=(
         "k = 2 and 2 T(SN^2) > T(SN^1), or k = 3 and 2 T(SN^3) + 3 T(SN^2) > 2 T(SN^1)",
         exceeds_in_recurrence,

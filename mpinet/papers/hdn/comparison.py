@@ -81,7 +81,6 @@ TABLE_2 = (
         degenerate=lambda topology: 2 in sides(topology),
         measured=cells_by_links,
         reading=LINKS,
-        cause="torus-halves",
         fails_where=(
             "some side is odd",
             lambda topology: any(side % 2 for side in sides(topology)),
@@ -99,7 +98,6 @@ TABLE_2 = (
         claimed=of(lambda n: {"n": n * 2**n, "d": 3, "D": 2 * n}),
         grid=points("n = 3..9", [{"topology": f"ccc:{n}"} for n in range(3, 10)]),
         measured=cells,
-        cause="ccc-diameter",
         fails_where=("n > 5", of(lambda n: n > 5)),
         corrected=Corrected("HDN-C-ccc", claimed=of(of_ccc)),
     ),
@@ -114,7 +112,6 @@ TABLE_2 = (
         claimed=lambda n: 2 ** (2 * n - 1),
         grid=over(n=range(2, 8)),
         measured=lambda n: reached(f"rdn:{'x'.join(['2'] * n)},1"),
-        cause="dualcube-base",
         corrected=Corrected(
             "HDN-C-dualcube-base", measured=lambda n: reached(f"rdn:{'x'.join(['2'] * (n - 1))},1")
         ),
@@ -188,7 +185,6 @@ HDNS = [hdn_row(row) for row in ROWS]
     grid=once("Table 3"),
     cost=lambda: 500,
     reading="a degree counts different neighbours.",
-    cause="torus-degree",
     corrected=Corrected(
         "HDN-C-Tab3-d", claimed={",".join(map(str, row.sizes)): 5 + len(row.sizes) for row in ROWS}
     ),
@@ -221,7 +217,6 @@ degrees_by_links = replace(
     grid=points("Table 3", TABLE_3).quick(lambda topology: size_of(topology) <= 130000),
     cost=swept_of,
     reading="degree and diameter are compared one by one.",
-    cause="better-degree",
 )
 def better(topology: str) -> Measured:
     """Compare measured degrees (as simple graphs) and diameters of HDN, hypercube and torus."""

@@ -266,7 +266,6 @@ case_2 = claim(
     grid=R1,
     cost=nodes_of,
     measured=lambda topology: measured.dissection(topology)["links within a class"],
-    cause="cases",
 )
 
 

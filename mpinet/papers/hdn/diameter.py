@@ -49,7 +49,6 @@ def is_outside(topology: str, members: str) -> bool:
     "HDN-S3-quotient-diameter",
     claimed=lambda topology, members: net(topology).diameter(read_members(members)),
     grid=points("i = 1, 2: B = K2, C3, C5, K2^2, K2xC3, all S; i = 3: K2, all S", quotients),
-    cause="quotient",
     fails_where=("the super-node is not contained in every SN^j", is_outside),
     corrected=Corrected("HDN-C-quotient-diameter", relation=">="),
 )
@@ -71,7 +70,6 @@ def is_doubled(topology: str) -> bool:
     grid=R1,
     cost=pairs_of,
     degenerate=covers_base,
-    cause="whole-base",
     fails_where=("k = 1 and SN^1 = B", is_doubled),
     corrected=Corrected(
         "HDN-C-diameter-recurrence",
@@ -121,7 +119,6 @@ diameter_by_theorem_1 = claim(
     cost=lambda topology: min(pairs_of(topology), 300),
     measured=diameter,
     degenerate=covers_base,
-    cause="whole-base",
     fails_where=FIRST_IS_BASE,
     corrected=Corrected("HDN-C-diameter", claimed=hops),
 )
@@ -148,7 +145,6 @@ def is_bracketed_otherwise(topology: str) -> bool:
     claimed=lambda topology: {"D": by_table_2(topology)},
     grid=R1,
     cost=pairs_of,
-    cause="brackets",
     fails_where=(
         "some SN^i has more than one node, and it is not two copies of a complete graph",
         is_bracketed_otherwise,
@@ -174,6 +170,5 @@ size_by_table_2 = claim(
     grid=R1,
     cost=nodes_of,
     measured=lambda topology: {"n": reached(topology), "d": degree(topology)},
-    cause="node-count",
     fails_where=INNER,
 )

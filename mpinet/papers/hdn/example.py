@@ -189,7 +189,7 @@ def inside_torus(source: int, target: int) -> list[Label]:
     return [torus.digits(node) for node in measure.walk(torus, source, target, ALGORITHM_1)]
 
 
-@claim_4_example("HDN-EX-path-links", claimed=17, cause="example-path")
+@claim_4_example("HDN-EX-path-links", claimed=17)
 def path_links() -> Measured:
     """Return the number of hops whose ends are neighbours, with the missing links."""
     whole, cluster, torus = dual_net(FIG11), dual_net(FIG10), dual_net("hdn:3x5")
@@ -226,7 +226,6 @@ def example_hops() -> dict[str, Any]:
 @claim_4_example(
     "HDN-EX-length",
     claimed=17,
-    cause="example-path",
     corrected=Corrected(
         "HDN-C-EX-length", claimed={"hops": 9, "distance": 9}, measured=example_hops
     ),

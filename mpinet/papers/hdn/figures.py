@@ -25,7 +25,6 @@ symmetric = claim(
     ),
     cost=nodes_of,
     measured=alike,
-    cause="asymmetry",
     fails_where=("some SN^(i+1) is not contained in SN^i", grows),
     corrected=Corrected(
         "HDN-C-symmetric",

@@ -139,7 +139,6 @@ def monotone_below_base(s: tuple[int, ...], larger: tuple[int, ...]) -> bool:
     note="With Theorem 1's diameter instead of the measured diameter, the claim holds at all "
     "entries: the theorem's error for SN^1 = B hides the decrease. With the degrees of simple "
     "graphs, 5 + k, the ratio also falls from S = (1,3) to (1,5).",
-    cause="whole-base",
     fails_where=("s_1 grows to 30, so that SN^1 = B", covers_at_last),
     corrected=Corrected("HDN-C-cr-monotone", relation="all", measured=monotone_below_base),
 )

@@ -64,7 +64,6 @@ snid_values = claim(
     grid=TWO_LEVELS,
     cost=nodes_of,
     measured=lambda topology: len(np.unique(addresses(topology, 2)[:, 2])),
-    cause="snid-range",
     fails_where=("SN^1 is not the whole base", lambda topology: not covers_base(topology)),
 )
 
@@ -200,7 +199,6 @@ TABLE_4 = [row(number) for number in (1, 2, 3, 4)]
     relation="all",
     grid=once("B = C2xC3xC5, S = (6,15)"),
     reading=BY_COORDINATES,
-    cause="reindexing",
 )
 def serial_equal() -> Measured:
     """Return whether serial numbers agree at both levels; the witness is lowest at level 1."""

@@ -49,7 +49,6 @@ longest_route = claim(
     cost=pairs_of,
     measured=lambda topology: farthest(lengths(topology, ALGORITHM_1)),
     note="Theorem 2 itself holds: another landing node keeps to the bound (HDN-Th2-can).",
-    cause="landing",
     fails_where=("k = 2 and SN^2 has two nodes two hops apart outside SN^1", lands_far),
 )
 
@@ -66,7 +65,6 @@ def recursive_bound(topology: str) -> int:
     claimed=recursive_bound,
     grid=within_r1("k = 2", lambda found: found.k == 2),
     cost=pairs_of,
-    cause="landing",
     fails_where=("SN^2 has two nodes two hops apart outside SN^1", lands_far),
 )
 def recursive_call(topology: str) -> Measured:

@@ -148,7 +148,6 @@ THEOREM_1 = (
         cost=nodes_of,
         measured=reached,
         degenerate=covers_base,
-        cause="node-count",
         fails_where=INNER,
         corrected=Corrected("HDN-C-nodes", claimed=node_count),
     ),
@@ -174,7 +173,6 @@ THEOREM_1 = (
         cost=swept_of,
         reading="a degree counts different neighbours.",
         measured=degree,
-        cause="torus-degree",
         corrected=Corrected("HDN-C-degree-235", claimed=lambda topology: 5 + net(topology).k),
     ),
 )

@@ -201,7 +201,6 @@ def on_one_bus(p: int, n: int) -> int:
     claimed=0,
     grid=ALL_STARS,
     cost=size_of,
-    cause="end-processors",
     corrected=Corrected("LENS-C-star-failure", claimed=of(on_one_bus), note=OURS),
 )
 def harmless_failures(topology: str) -> Measured:
@@ -245,7 +244,6 @@ def used(topology: str, bus: int) -> float:
     tolerance=0.5,
     claimed=of(lambda p, n: 2 * (p - 1) / p ** (2 * n)),
     grid=by_size("star, p=4, n=3", ["busstar:4,3"]),
-    cause="outermost-bus",
     corrected=Corrected(
         "LENS-C-star-outermost-bus",
         note=OURS,

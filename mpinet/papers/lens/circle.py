@@ -228,7 +228,6 @@ DIAMETER_A = claim(
     grid=C_MORE,
     cost=pairs_of,
     measured=lambda topology: largest(topology, distances_a(topology)),
-    cause="small-cases",
     fails_where=("p = 2", of(lambda p, n: p == 2)),
     corrected=Corrected(
         "LENS-C-worst-case-A", claimed=of(lambda p, n: 3 * n // 2 if p >= 3 else n // 2)

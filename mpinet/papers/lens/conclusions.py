@@ -46,7 +46,6 @@ COMPLETED_DIAMETER = claim(
     grid=C_WIDE,
     cost=pairs_of,
     measured=diameter,
-    cause="diameter",
 )
 
 FORMULA = claim(
@@ -74,7 +73,6 @@ LENS_DIAMETER = claim(
     grid=U_WIDE,
     cost=pairs_of,
     measured=diameter,
-    cause="diameter",
 )
 
 DEGREES = claim(
@@ -100,7 +98,6 @@ neighbour_numbers = claim(
     grid=over("p in 2..5, all n of C and larger ones", p=range(2, 6)),
     note="It holds from n = 3 on (LENS-C-fixed-neighbours); two levels share a bus once more.",
     measured=numbers_of_neighbours,
-    cause="small-cases",
     corrected=Corrected(
         "LENS-C-fixed-neighbours", measured=lambda p: numbers_of_neighbours(p, first=3)
     ),
@@ -142,7 +139,6 @@ def comparisons(n: int) -> Measured:
     claimed=1,
     grid=circles("completed lens, p=3, n 2..5", [(3, n) for n in range(2, 6)]),
     cost=pairs_of,
-    cause="single-path",
 )
 def fewest_paths(topology: str) -> Measured:
     """Return the least number of shortest paths of a pair of two or more hops."""

@@ -44,7 +44,6 @@ PRINTED_P = claim(
     measured=lambda q: {
         address: has(open_topology(f"lens:3,{q},5"), address) for address in LISTED
     },
-    cause="example",
 )
 
 BOTH_PATTERNS = claim(

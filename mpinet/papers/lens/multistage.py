@@ -195,7 +195,6 @@ BOX_LINE_COUNTS = claim_7(
     "LENS-S7-box-lines",
     claimed=of(lambda p, q, n: [sorted((p, q))]),
     measured=lambda topology: sorted(sorted(pair) for pair in lines_of_boxes(topology)),
-    cause="lines",
     corrected=Corrected("LENS-C-box-lines", claimed=of(lambda p, q, n: [sorted((p - 1, q - 1))])),
 )
 

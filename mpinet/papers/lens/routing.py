@@ -66,7 +66,6 @@ claim_4 = section(place="4", grid=U, cost=pairs_of, claimed=True)
 
 @claim_4(
     "LENS-S4-region-borders",
-    cause="borders",
     fails_where=(
         "p > 2 and n > 1, or p = 2, q > 2 and n > 2",
         of(lambda p, q, n: n > 1 if p > 2 else q > 2 and n > 2),
@@ -171,7 +170,6 @@ ALL_MINIMAL = claim_4(
     "LENS-S4-diameter-2n",
     claimed=of(lambda p, q, n: {"pairs without a path": 0, "largest distance": 2 * n}),
     grid=U_WIDE,
-    cause="not-joined",
     corrected=Corrected(
         "LENS-C-diameter-A",
         claimed=of(lambda p, q, n: 2 * n - 2),

@@ -36,7 +36,6 @@ ROWS = (
         claimed=lambda N: diameter("tree", N).value,
         grid=sizes(32),
         measured=lambda N: diameter("array", N),
-        cause="two-inputs",
         fails_where=("N = 2", lambda N: N == 2),
         corrected=Corrected(
             "MCS-array-worse-than-tree-4", relation=">", grid=over(N=[4, 8, 16, 32])

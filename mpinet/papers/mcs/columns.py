@@ -79,7 +79,6 @@ BUTTERFLY = (
         claimed=lambda N: network("array", N).switches,
         grid=sizes(32),
         measured=lambda N: network("butterfly", N).switches,
-        cause="two-inputs",
         fails_where=("N = 2", lambda N: N == 2),
         corrected=Corrected("MCS-butterfly-fewer-switches-4", relation="<", grid=FROM_4),
     ),
@@ -168,7 +167,6 @@ BENES = (
         claimed=lambda N: 2 * network("butterfly", N).switches,
         grid=sizes(64),
         measured=lambda N: network("benes", N).switches,
-        cause="doubled",
         reading="Doubled is read as a factor of 2.",
         corrected=Corrected(
             "MCS-benes-fewer-switches",
@@ -180,7 +178,6 @@ BENES = (
         claimed=lambda N: 2 * diameter("butterfly", N).value,
         grid=sizes(64),
         measured=lambda N: diameter("benes", N),
-        cause="doubled",
         reading="Doubled is read as a factor of 2.",
         corrected=Corrected(
             "MCS-benes-shorter", claimed=lambda N: 2 * diameter("butterfly", N).value - 3
@@ -237,7 +234,6 @@ REASONER = claim(
     claimed=lambda N: congestion("reasoner", N).value,
     grid=over(N=[2, 4]),
     measured=lambda N: congestion("reasoner", N, short=True),
-    cause="two-inputs",
     fails_where=("N = 2", lambda N: N == 2),
     corrected=Corrected("MCS-reasoner-short-4", relation=">", grid=over(N=[4])),
 )

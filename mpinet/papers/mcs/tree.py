@@ -46,7 +46,6 @@ SIZES = (
         grid=sizes(64),
         measured=lambda N: largest_switch("tree", N),
         reading="The table gives the largest switch of each network.",
-        cause="two-inputs",
         fails_where=("N = 2", lambda N: N == 2),
         corrected=Corrected("MCS-tree-switch-size-4", grid=over(N=[4, 8, 16, 32, 64])),
     ),
@@ -72,7 +71,6 @@ def levels(N: int) -> tuple[int, ...]:
     relation=">",
     claimed=0.5,
     grid=sizes(64),
-    cause="leaves",
     corrected=Corrected(
         "MCS-tree-share-3x3", claimed=lambda N: (N - 2) / (2 * N - 1), relation="="
     ),

@@ -34,7 +34,6 @@ BUTTERFLY = (
         claimed=lambda k: 2 ** (k - 1),
         grid=sizes(1, 4, 4),
         measured=bisection("butterfly"),
-        cause="butterfly-width",
         corrected=Corrected(
             "QUINN-butterfly-bisection-table",
             claimed=lambda k: 2**k,
@@ -63,7 +62,6 @@ def wings(k: int) -> Measured:
     "QUINN-butterfly-combined",
     claimed=4,
     grid=sizes(1, 6, 5),
-    cause="combined-ranks",
     fails_where=("k <= 2", lambda k: k <= 2),
     corrected=Corrected("QUINN-butterfly-combined-3", grid=sizes(3, 6, 5)),
 )
@@ -135,7 +133,6 @@ CONNECTED_CYCLES = (
         "QUINN-ccc-diameter",
         claimed=lambda k: 2 * k,
         measured=diameter("ccc"),
-        cause="cycles",
         fails_where=("k > 5", lambda k: k > 5),
         corrected=Corrected(
             "QUINN-ccc-diameter-half", claimed=lambda k: max(6, 2 * k + k // 2 - 2)
@@ -146,7 +143,6 @@ CONNECTED_CYCLES = (
         claimed=lambda k: 2 * measure.diameter(f"hypercube:{k}"),
         measured=diameter("ccc"),
         reading="The hypercube has k dimensions.",
-        cause="cycles",
         fails_where=("k > 5", lambda k: k > 5),
     ),
     claim_3_1_7(

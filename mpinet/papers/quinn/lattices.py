@@ -47,7 +47,6 @@ MESH = (
         "QUINN-mesh-bisection",
         claimed=lambda q, k: k ** (q - 1),
         measured=lambda q, k: measure.bisection_width(mesh(q, k)),
-        cause="odd-sides",
         fails_where=("k is odd and q > 1", is_odd),
         corrected=Corrected(
             "QUINN-mesh-bisection-all",
@@ -58,7 +57,6 @@ MESH = (
         "QUINN-mesh-most-edges",
         claimed=lambda q, k: 2 * q,
         measured=lambda q, k: max(measure.degrees(mesh(q, k))),
-        cause="short-sides",
         fails_where=("k = 2", lambda q, k: k == 2),
         corrected=Corrected("QUINN-mesh-most-edges-3", claimed=lambda q, k: 2 * q if k > 2 else q),
     ),
@@ -143,7 +141,6 @@ PYRAMID = (
         relation="<",
         claimed=lambda k: 2 * (2**k - 1),
         measured=diameter("pyramid"),
-        cause="two-of-a-side",
         fails_where=("k = 2", lambda k: k == 1),
         corrected=Corrected(
             "QUINN-pyramid-shorter-4", relation="<", grid=LARGER, note="The point is log k."

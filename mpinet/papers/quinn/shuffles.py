@@ -140,7 +140,6 @@ DE_BRUIJN = (
         grid=sizes(2, 6, 6),
         measured=bisection("debruijn"),
         reading="2^k/k is no whole number for most k: the width is at most that, rounded up.",
-        cause="de-bruijn-width",
         fails_where=("k = 2 or k > 3", lambda k: k != 3),
         corrected=Corrected(
             "QUINN-de-bruijn-bisection-bounds",

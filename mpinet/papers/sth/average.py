@@ -89,7 +89,6 @@ LOOP_AVERAGE = claim_lemma_6(
     claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1) ** 2),
     grid=family("lst", range(2, 65)),
     measured=average,
-    cause="averages",
     corrected=Corrected("STH-C-lst-average", claimed=of(lambda m: m * (4 * m + 7) / (8 * m - 1))),
 )
 
@@ -155,7 +154,6 @@ ADDITIVE = claim_lemma_6(
     claimed=lambda topology: sum(map(average, factors(topology))),
     grid=SMALL,
     measured=average,
-    cause="averages",
     corrected=Corrected(
         "STH-C-additive",
         claimed=lambda topology: sum(map(mean_with_itself, factors(topology))),

@@ -97,7 +97,6 @@ TWISTED_SQUARE = claim(
     claimed=of(lambda n: n - 1),
     grid=family("tq", range(2, 3), "tq, n=2"),
     measured=diameter,
-    cause="n2",
     corrected=Corrected("STH-C-tq-diameter-n2", claimed=2),
 )
 

@@ -172,7 +172,6 @@ PRINTED_AVERAGE = claim(
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
     measures=False,
     measured=lambda nodes: TABLE_7[nodes]["average"][2],
-    cause="table-7",
     fails_where=("N is 2048 or 4096", lambda nodes: nodes in (2048, 4096)),
 )
 
@@ -278,7 +277,6 @@ AVERAGE_CONSTANT = claim(
     grid=ROWS_OF_STH,
     cost=_network_cost,
     measured=average,
-    cause="averages",
     corrected=Corrected("STH-C-average-grows", relation=">=", claimed=of(lambda m, n: m / 2)),
 )
 
@@ -318,7 +316,6 @@ DENSITY_CONSTANT = claim(
     grid=ROWS_OF_STH,
     cost=_network_cost,
     measured=density,
-    cause="averages",
 )
 
 HYPERCUBE_DENSITY = claim(

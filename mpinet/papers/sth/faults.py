@@ -68,7 +68,6 @@ LOOP_FAULTS = claim_lemma_7(
     grid=family("lst", range(2, 17)),
     measured=lambda topology: fault_diameter(topology, 3),
     corrected=Corrected("STH-C-lst-fault-diameter", claimed=of(lambda m: m + 3)),
-    cause="faults",
 )
 
 CUBE_CONNECTIVITY = claim_lemma_7(

@@ -116,7 +116,6 @@ printed_widths = partial(printed_cells, table=TABLE_6, column="width", series=WI
     grid=rows(sth_of).quick(up_to(1024)),
     cost=lambda topology: 10,
     note=f"{EITHER} {CERTIFIED}",
-    cause="widths",
 )
 def widths(topology: str) -> dict[str, float]:
     """Return the widths: exact, or a cut narrower than printed."""
@@ -138,7 +137,6 @@ PERCENTAGES = claim(
     measured=lambda psi: {
         FAMILIES[family][0]: percentage(family, psi) for family in WITH_SINGLE_LINK
     },
-    cause="hexcell",
 )
 
 

@@ -141,7 +141,6 @@ any_permutation = claim_lemma_4(
     place="proof of lemma 4",
     grid=family("lst", range(2, 9)),
     measured=of(lambda m: measure.is_automorphism(f"lst:{m}", [1, 0, *range(2, 8 * m)])),
-    cause="permutation",
 )
 
 AT_MOST_SYMMETRIC = {"tq": 3, "cq": 4, "hkv": 3}
@@ -167,9 +166,7 @@ CUBES_TRANSITIVE = [
 ]
 
 
-@claim_lemma_4(
-    "STH-L4-tq-cayley", grid=family("tq", (3, 4)), cause="symmetry", fails_where=beyond(3)
-)
+@claim_lemma_4("STH-L4-tq-cayley", grid=family("tq", (3, 4)), fails_where=beyond(3))
 def cayley(topology: str) -> Measured:
     """Search for regular subgroups, with up to three generators, of the automorphism group."""
     size = open_topology(topology).size

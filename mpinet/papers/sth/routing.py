@@ -49,7 +49,7 @@ def loop_example() -> dict[str, object]:
     return {"route": " ".join(map(str, route)), "splength": len(route) - 1}
 
 
-@claim("STH-R-lst-example-shortest", claimed=0, cause="routing")
+@claim("STH-R-lst-example-shortest", claimed=0)
 def selected_list() -> Measured:
     """Return the hops of the selected list beyond the distance, with a shortest path."""
     route, best = (measure.walk("lst:3", 2, 19, way) for way in ("paper", "optimal"))
@@ -111,7 +111,7 @@ def terminates(topology: str) -> Measured:
     return Measured(True)
 
 
-@claim_routing("STH-R-shortest", claimed=0, cause="routing")
+@claim_routing("STH-R-shortest", claimed=0)
 def shortest(topology: str) -> Measured:
     """Return the largest excess of a route's hops over the distance."""
     distances = measure.distance_matrix(topology)
@@ -135,7 +135,6 @@ OPTIMAL = claim_routing(
     claimed=lambda topology: numbers(topology)[0] + 1,
     measured=lambda topology: longest(topology, "paper"),
     reading='"optimal" by itself: no route is longer than the diameter.',
-    cause="routing",
     corrected=Corrected("STH-C-routes", claimed=lambda topology: 4 * numbers(topology)[0] - 2),
 )
 

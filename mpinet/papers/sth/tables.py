@@ -123,7 +123,6 @@ STH_ROWS = [
     relation="exists",
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
     note="No Hex-Cell has so many nodes: 6 d^2 = 2^k has no solution.",
-    cause="hexcell",
 )
 def hexcells(nodes: int) -> Measured:
     """Return whether a Hex-Cell has the row's cells, testing the two sizes closest to N."""
@@ -226,7 +225,6 @@ PRINTED_BOUND = claim(
     grid=over("the 8 rows, N=2^10..2^17", nodes=ROWS),
     measures=False,
     measured=lambda nodes: one_to_all_printed(10, TABLE_5[nodes]["D"][0]),
-    cause="bound",
 )
 
 COSTS = [
