@@ -26,7 +26,6 @@ from mpinet.mpi.foreign import in_libraries
 from mpinet.mpi.module import emulated
 from mpinet.mpi.outcome import ScriptOutcome, outcome
 from mpinet.mpi.source import Source
-from mpinet.mpi.world import packages as packages
 from mpinet.mpi.world.alarms import own_alarms
 from mpinet.mpi.world.atexit_hooks import at_end_of_processors, call_last, garbage_collected
 from mpinet.mpi.world.calls import running
@@ -36,6 +35,7 @@ from mpinet.mpi.world.naming import Naming
 from mpinet.mpi.world.options import PLAIN
 from mpinet.mpi.world.options import ScriptOptions as ScriptOptions
 from mpinet.mpi.world.outside import outside_watched
+from mpinet.mpi.world.packages import adapt_loaded
 from mpinet.mpi.world.privacy import own_random_numbers
 from mpinet.mpi.world.processor import Processor
 from mpinet.mpi.world.settings import ARGUMENTS, PATH, own_settings
@@ -163,6 +163,7 @@ def surroundings(world: World, folder: str) -> Iterator[None]:
     folder : str
         First folder for scripts' imports; empty for the current folder.
     """
+    adapt_loaded()
     with (
         _interpreter(folder),
         at_end_of_processors(world.turns.main_of),

@@ -1,10 +1,11 @@
 """State of shared packages that every processor has for itself, because each process has its own.
 
-A package is adapted when a processor loads it. Packages from before the run stay as they are.
+A package is adapted when a processor loads it, or at the begin of a run if it is loaded already.
 """
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from typing import Any
 
@@ -47,11 +48,14 @@ for _name in MAPPING:
 
 def _own_figures(helpers: Any) -> None:
     """Give each processor its own figures of pyplot, and its own current figure."""
-    helpers.Gcf.figs = OwnDict(helpers.Gcf.figs)
+    if type(helpers.Gcf.figs) is not OwnDict:
+        helpers.Gcf.figs = OwnDict(helpers.Gcf.figs)
 
 
 def _own_generator(torch: Any) -> None:
     """Give each processor that seeds torch random numbers of its own."""
+    if "torch" in GENERATORS:
+        return
     GENERATORS["torch"] = Generator(torch, torch.get_rng_state, torch.set_rng_state)
     seed = torch.manual_seed
 
@@ -65,5 +69,13 @@ def _own_generator(torch: Any) -> None:
     torch.manual_seed = manual_seed
 
 
-ADAPTED["matplotlib._pylab_helpers"] = _own_figures
-ADAPTED["torch"] = _own_generator
+OWN = {"matplotlib._pylab_helpers": _own_figures, "torch": _own_generator}
+"""Functions that adapt a package, once in a process."""
+
+ADAPTED.update(OWN)
+
+
+def adapt_loaded() -> None:
+    """Adapt the packages that are loaded already."""
+    for name in OWN.keys() & sys.modules.keys():
+        OWN[name](sys.modules[name])
