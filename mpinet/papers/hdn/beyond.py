@@ -137,7 +137,7 @@ def over_bound(found: CollectiveOutcome) -> float:
 
 
 @claim_beyond(
-    "HDN-X-multicast",
+    "HDN-X-multicast-halving",
     relation="<=",
     claimed=6,
     grid=points(
