@@ -16,7 +16,6 @@ from collections.abc import Mapping
 from contextlib import redirect_stderr
 from dataclasses import replace
 from itertools import zip_longest
-from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpinet.base.native.compiler import LAUNCHERS
@@ -104,30 +103,31 @@ def _run_apart(options: ExecOptions) -> End:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith(LAUNCHERS)
     } | {"PYTHONHASHSEED": str(options.seed % 2**32)}
-    with NamedTemporaryFile() as file:
-        done = subprocess.run(
-            [sys.executable, "-m", __name__, file.name],
-            input=pickle.dumps(options),
-            env=environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            check=False,
-        )
-        if done.returncode:
-            text = done.stderr.decode(errors="replace").strip()
-            return End("failure", f"Its process ends with status {done.returncode}.\n{text}", {})
-        end: End = pickle.load(file)
-        return end
+    done = subprocess.run(
+        [sys.executable, "-m", __name__],
+        input=pickle.dumps(options),
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode:
+        text = done.stderr.decode(errors="replace").strip()
+        return End("failure", f"Its process ends with status {done.returncode}.\n{text}", {})
+    end: End = pickle.loads(done.stdout)
+    return end
 
 
 def main() -> None:
-    """Run the script of the options on standard input; write its end to the file of the argument.
+    """Run the script of the options on standard input; write its end to standard output.
 
     Its process has just started for this purpose.
     """
     from mpinet.jobs import module_of
 
     options = pickle.load(sys.stdin.buffer)
+    # The script may write to descriptor 1, which the parent must not take for the end.
+    ends = os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     log: dict[int, list[LoggedCall]] = {}
     kind = why = ""
     try:
@@ -139,8 +139,8 @@ def main() -> None:
         if not isinstance(error, Deadlock | ProgramError):
             raise
         kind, why = ("deadlock" if isinstance(error, Deadlock) else "failure"), str(error)
-    with open(sys.argv[1], "wb") as file:
-        pickle.dump(End(kind, why, log), file)
+    with ends:
+        pickle.dump(End(kind, why, log), ends)
 
 
 if __name__ == "__main__":
