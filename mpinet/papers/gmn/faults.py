@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mpinet.base.arrays import Ints
-from mpinet.claims import BEYOND, Measured, PointGrid, claim, points, section
+from mpinet.claims import BEYOND, Claim, Measured, PointGrid, claim, points, section
 from mpinet.claims.remembered import remembered
 from mpinet.compiled import inlined
 from mpinet.measure.cuts import biconnected
@@ -164,6 +164,18 @@ def note_length(visit, header, notes):
 walk_around = walk.bind("walk_around", notes=Around, hop=shun_dead, ended=note_length)
 
 
+def routed_around(routing: str, detour: int, cost: float) -> Claim:
+    """Return our row on the longest route around a dead node, with the cost of a pair."""
+    return claim_5(
+        f"GMN-X-FT-{routing}",
+        place=BEYOND,
+        claimed=lambda topology: longest_stated(topology) + detour,
+        grid=UP_TO_300,
+        cost=lambda topology: cost * size_of(topology) ** 2,
+        measured=lambda topology: longest_around(topology, routing),
+    )
+
+
 ROUTES_AROUND = (
     claim_5(
         "GMN-FT-route",
@@ -180,28 +192,7 @@ ROUTES_AROUND = (
         measured=lambda topology: best_orders(topology)[0],
         reading=CHOSEN,
     ),
-    claim_5(
-        "GMN-X-FT-substituted",
-        place=BEYOND,
-        claimed=lambda topology: longest_stated(topology) + 6,
-        grid=UP_TO_300,
-        cost=lambda topology: 120 * size_of(topology) ** 2,
-        measured=lambda topology: longest_around(topology, "substituted"),
-    ),
-    claim_5(
-        "GMN-X-FT-discovered",
-        place=BEYOND,
-        claimed=lambda topology: longest_stated(topology) + 18,
-        grid=UP_TO_300,
-        cost=lambda topology: 30 * size_of(topology) ** 2,
-        measured=lambda topology: longest_around(topology, "discovered"),
-    ),
-    claim_5(
-        "GMN-X-FT-online",
-        place=BEYOND,
-        claimed=lambda topology: longest_stated(topology) + 8,
-        grid=UP_TO_300,
-        cost=lambda topology: 30 * size_of(topology) ** 2,
-        measured=lambda topology: longest_around(topology, "online"),
-    ),
+    routed_around("substituted", 6, 120),
+    routed_around("discovered", 18, 30),
+    routed_around("online", 8, 30),
 )
