@@ -368,7 +368,29 @@ def own_settings(world: World) -> Iterator[None]:
     watched += [(sys, "setrecursionlimit", limit), (sys, "getrecursionlimit", lambda: DEPTHS[0])]
     thread = threading.get_ident()
     # The loops of other threads belong to these threads, and no processor switches them.
-    LOOPS.append(around(_set_loop, lambda *_: LOOP if threading.get_ident() == thread else None))
+    loop = around(_set_loop, lambda *_: LOOP if threading.get_ident() == thread else None)
+    try:
+        with _modules_watched(loop, changing), replaced(*watched):
+            yield
+    finally:
+        for setting, value in world.turns.privacy.settings.items():
+            setting.put(value)
+
+
+@contextmanager
+def _modules_watched(
+    set_loop: Callable[..., None], changing: Callable[[InterpreterSetting], None]
+) -> Iterator[None]:
+    """Context manager: settings without a function of their own are watched in their modules.
+
+    Parameters
+    ----------
+    set_loop : callable
+        Sets asyncio's running loop.
+    changing : callable
+        Called before a setting changes.
+    """
+    LOOPS.append(set_loop)
     watch_loops()
     WatchedModule.watch = staticmethod(changing)
     PATCHED.append(changing)
@@ -378,16 +400,13 @@ def own_settings(world: World) -> Iterator[None]:
     for module in WATCHED:
         module.__class__ = WatchedModule
     try:
-        with replaced(*watched):
-            yield
+        yield
     finally:
         for module, kind in kinds.items():
             module.__class__ = kind
         PATCHED.pop()
         LOOPS.pop()
         watch_loops()
-        for setting, value in world.turns.privacy.settings.items():
-            setting.put(value)
 
 
 LOOPS: list[Callable[..., None]] = []
