@@ -11,8 +11,11 @@ from mpinet.mpi.checks.findings import CheckedEnd
 pytestmark = pytest.mark.mpi
 
 CORRECT = """
+import os
+
 from mpi4py import MPI
 
+os.write(1, b"past Python's output\\n")  # is no part of what a repetition sends back
 comm = MPI.COMM_WORLD
 comm.bcast({"alpha", "beta", "gamma", "delta"})  # the same set, however it is ordered
 if comm.rank == 0:
